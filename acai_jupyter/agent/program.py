@@ -1,0 +1,47 @@
+"""The user's command: started in a process group of its own, its output copied on as it comes."""
+
+import os
+import signal
+import subprocess
+from typing import BinaryIO, Dict, List, Optional, Sequence
+
+PIECE = 64 * 1024
+
+
+class Program:
+    """One run of a command. `stop` may be called from a signal handler."""
+
+    def __init__(self, command: List[str], folder: str, environment: Dict[str, str]) -> None:
+        self._command = command
+        self._folder = folder
+        self._environment = environment
+        self._process = None  # type: Optional[subprocess.Popen[bytes]]
+
+    def run(self, sinks: Sequence[BinaryIO]) -> int:
+        """Run to the end, copying stdout and stderr, in the order they were written, to each sink."""
+        process = subprocess.Popen(
+            self._command,
+            cwd=self._folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._process = process
+        assert process.stdout is not None
+        with process.stdout as output:
+            while True:
+                piece = os.read(output.fileno(), PIECE)
+                if not piece:
+                    break
+                for sink in sinks:
+                    sink.write(piece)
+                    sink.flush()
+        code = process.wait()
+        return 128 - code if code < 0 else code
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """Send a signal to the program and all it started."""
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, number)

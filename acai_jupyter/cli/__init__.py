@@ -1,0 +1,1 @@
+"""`acai`: the verbs in a shell."""

@@ -1,0 +1,1 @@
+"""The typed HTTP client: the only way to reach the server."""

@@ -1,0 +1,251 @@
+"""Every error a user can meet, as one tree.
+
+AcaiError
+├── BadRequest                 400  usage
+│   ├── BadSpec
+│   ├── BadPath
+│   ├── BadSetting
+│   └── JobRefused
+├── NotSignedIn                401
+├── NotAllowed                 403
+├── NotFound                   404
+│   ├── ProjectNotFound
+│   ├── FileSetNotFound
+│   ├── FileNotFound
+│   ├── JobNotFound
+│   ├── UploadNotFound
+│   └── ObjectNotFound
+├── MethodNotAllowed           405
+├── Conflict                   409
+│   └── HashMismatch
+├── TooLarge                   413
+├── ServerFault                500
+├── Unavailable                503
+│   ├── NotReady
+│   ├── ServerUnreachable
+│   ├── SettingsBroken
+│   ├── DatabaseNewer
+│   ├── DatabaseBusy
+│   ├── VersionMismatch
+│   └── StoreUnavailable
+├── StoreFull                  507
+└── JobFailed                  (client side: the job asked for did not finish)
+
+A class's docstring is its message; the words in braces are its details. The code is stable, the sentence is not.
+Over HTTP an error is ``{"error": {"code", "message", "details"}}``; `exit_status` is what a shell gets.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class AcaiError(Exception):
+    """Something went wrong."""
+
+    code: ClassVar[str] = "error"
+    status: ClassVar[int] = 500
+    exit_status: ClassVar[int] = 1
+
+    def __init__(self, message: str | None = None, /, **details: Any) -> None:
+        self.details = details
+        self.message = message if message is not None else self._sentence(details)
+        super().__init__(self.message)
+
+    @classmethod
+    def _sentence(cls, details: dict[str, Any]) -> str:
+        return " ".join((cls.__doc__ or "").split()).format(**details)
+
+
+class BadRequest(AcaiError):
+    """The request is not understood: {reason}."""
+
+    code, status, exit_status = "bad_request", 400, 2
+
+
+class BadSpec(BadRequest):
+    """'{spec}' is not a file spec: {reason}."""
+
+    code = "bad_spec"
+
+
+class BadPath(BadRequest):
+    """'{path}' cannot be a path in a project: {reason}."""
+
+    code = "bad_path"
+
+
+class BadSetting(BadRequest):
+    """The setting {name} in {source} is not understood: {reason}."""
+
+    code = "bad_setting"
+
+
+class JobRefused(BadRequest):
+    """The job was not submitted: {reason}."""
+
+    code = "job_refused"
+
+
+class NotSignedIn(AcaiError):
+    """This needs a valid token. Set ACAI_TOKEN, or use a kernel or shell of the machine the server runs on."""
+
+    code, status, exit_status = "not_signed_in", 401, 4
+
+
+class NotAllowed(AcaiError):
+    """{user} may not {action} here."""
+
+    code, status, exit_status = "not_allowed", 403, 4
+
+
+class NotFound(AcaiError):
+    """There is nothing at {path}."""
+
+    code, status, exit_status = "not_found", 404, 3
+
+
+class ProjectNotFound(NotFound):
+    """There is no project '{project}' for you."""
+
+    code = "project_not_found"
+
+
+class FileSetNotFound(NotFound):
+    """There is no file set '{name}'.{hint}"""
+
+    code = "file_set_not_found"
+
+
+class FileNotFound(NotFound):
+    """There is no file '{path}'.{hint}"""
+
+    code = "file_not_found"
+
+
+class JobNotFound(NotFound):
+    """There is no job {job}."""
+
+    code = "job_not_found"
+
+
+class UploadNotFound(NotFound):
+    """There is no upload session '{upload}'."""
+
+    code = "upload_not_found"
+
+
+class ObjectNotFound(NotFound):
+    """The object store has nothing under '{key}'."""
+
+    code = "object_not_found"
+
+
+class MethodNotAllowed(AcaiError):
+    """{method} cannot be used on {path}."""
+
+    code, status, exit_status = "method_not_allowed", 405, 2
+
+
+class Conflict(AcaiError):
+    """This cannot be done now: {reason}."""
+
+    code, status, exit_status = "conflict", 409, 6
+
+
+class HashMismatch(Conflict):
+    """The bytes of {what} are not those that were announced (SHA-256 differs). Send them again."""
+
+    code = "hash_mismatch"
+
+
+class TooLarge(AcaiError):
+    """The request has {size_bytes} bytes; at most {limit_bytes} are taken."""
+
+    code, status, exit_status = "too_large", 413, 2
+
+
+class ServerFault(AcaiError):
+    """The server failed at this; its log has the cause under request {request_id}."""
+
+    code, status, exit_status = "server_fault", 500, 1
+
+
+class Unavailable(AcaiError):
+    """The service is not available: {reason}."""
+
+    code, status, exit_status = "unavailable", 503, 5
+
+
+class NotReady(Unavailable):
+    """ACAI is still starting. Try again in a moment."""
+
+    code = "not_ready"
+
+
+class ServerUnreachable(Unavailable):
+    """No ACAI server can be reached{where}. Start JupyterLab or `jupyter acai`, or set ACAI_URL and ACAI_TOKEN."""
+
+    code = "server_unreachable"
+
+
+class SettingsBroken(Unavailable):
+    """ACAI is not running: {reason}."""
+
+    code = "settings_broken"
+
+
+class DatabaseNewer(Unavailable):
+    """The database was written by a newer ACAI (revision {found}; this one knows {known}). Upgrade acai-jupyter."""
+
+    code = "database_newer"
+
+
+class DatabaseBusy(Unavailable):
+    """The database did not answer in time: {reason}. Nothing was changed; try again."""
+
+    code = "database_busy"
+
+
+class VersionMismatch(Unavailable):
+    """The server runs ACAI {server} and this Python has {client}. Upgrade acai-jupyter in {older}."""
+
+    code = "version_mismatch"
+
+
+class StoreUnavailable(Unavailable):
+    """The object store does not answer: {reason}. Nothing was recorded; try again."""
+
+    code = "store_unavailable"
+
+
+class StoreFull(AcaiError):
+    """There is no space left for {what}. Nothing was recorded; free some space and run the same line again."""
+
+    code, status, exit_status = "store_full", 507, 1
+
+
+class JobFailed(AcaiError):
+    """job {job} {state}{reason}"""
+
+    code, exit_status = "job_failed", 1
+
+
+def _tree(root: type[AcaiError]) -> dict[str, type[AcaiError]]:
+    found = {root.code: root}
+    for child in root.__subclasses__():
+        found |= _tree(child)
+    return found
+
+
+BY_CODE = _tree(AcaiError)
+
+
+def from_body(body: Any, status: int) -> AcaiError:
+    """Turn an error body that came over HTTP into the error it tells of."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        return Unavailable(reason=f"it answered {status} in a form that is not ACAI's")
+    kind = BY_CODE.get(str(error.get("code")), AcaiError)
+    details = error.get("details")
+    return kind(error["message"], **(details if isinstance(details, dict) else {}))

@@ -1,0 +1,1 @@
+"""`%acai` and `%%acai run`: the verbs in a notebook."""

@@ -1,0 +1,1 @@
+"""Views in a notebook for front ends without our JupyterLab extension: ipywidgets over plain view-models."""

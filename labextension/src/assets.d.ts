@@ -1,0 +1,9 @@
+declare module '*.svg' {
+  const text: string;
+  export default text;
+}
+
+declare module '*/package.json' {
+  const manifest: { version: string };
+  export default manifest;
+}

@@ -1,0 +1,68 @@
+import type { IStatus } from '../contract';
+import {
+  AcaiError,
+  errorFromResponse,
+  notEnabled,
+  serverUnreachable
+} from './errors';
+
+/** How requests leave the page. Paths are relative to `acai/api/`. */
+export interface ITransport {
+  /** Rejects only when nothing answered; every status is a response. */
+  fetch(path: string, init: RequestInit): Promise<Response>;
+  openSocket(path: string): WebSocket;
+}
+
+/** Typed access to the server; every failure is an `AcaiError`. */
+export class AcaiClient {
+  constructor(private readonly transport: ITransport) {}
+
+  async status(): Promise<IStatus> {
+    try {
+      return await this.request<IStatus>('v1/status');
+    } catch (error) {
+      throw isMissingRoute(error) ? notEnabled() : error;
+    }
+  }
+
+  /** A socket of pages of events after `since`; with null, of those from now on. */
+  openEvents(project: string, since: number | null): WebSocket {
+    const query = since === null ? '' : `?since=${since}`;
+    return this.transport.openSocket(
+      `v1/projects/${encodeURIComponent(project)}/events/stream${query}`
+    );
+  }
+
+  async request<T>(path: string, init: RequestInit = {}): Promise<T> {
+    const response = await this.send(path, init);
+    if (!response.ok) {
+      throw await errorFromResponse(response);
+    }
+    try {
+      return (await response.json()) as T;
+    } catch {
+      // A proxy's sign-in page, for one, comes as 200 and HTML.
+      throw await errorFromResponse(response);
+    }
+  }
+
+  private async send(path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await this.transport.fetch(path, init);
+    } catch (error) {
+      if (init.signal?.aborted) {
+        throw error;
+      }
+      throw serverUnreachable();
+    }
+  }
+}
+
+/** Whether the answer to a route that every ACAI has was somebody else's 404. */
+function isMissingRoute(error: unknown): boolean {
+  return (
+    error instanceof AcaiError &&
+    error.status === 404 &&
+    error.code === 'unexpected_answer'
+  );
+}

@@ -1,0 +1,149 @@
+import type { IEvent, IEventPage } from '../contract';
+import { backoff } from './backoff';
+
+export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'closed';
+
+/** The part of a WebSocket that the stream needs. */
+export interface IEventSocket {
+  onopen: ((event: Event) => void) | null;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onclose: ((event: CloseEvent) => void) | null;
+  close(): void;
+}
+
+export interface IEventStreamOptions {
+  open: (since: number | null) => IEventSocket;
+  onState: (state: StreamState) => void;
+  /** Called once per event, in the order of their numbers. */
+  onEvent: (event: IEvent) => void;
+  /** Events were missed for good: whatever was read before is to be read anew. */
+  onReload: () => void;
+  now?: () => number;
+  random?: () => number;
+}
+
+/** A connection shorter than this was no success: waiting times go on growing. */
+const STEADY_MS = 5_000;
+
+/** The events of a project, over as many sockets as it takes: none is lost, none comes twice. */
+export class EventStream {
+  constructor(private readonly options: IEventStreamOptions) {}
+
+  get state(): StreamState {
+    return this._state;
+  }
+
+  start(): void {
+    if (this._state === 'closed' && !this.disposed) {
+      this.setState('connecting');
+      this.open();
+    }
+  }
+
+  /** Safe to call twice. */
+  dispose(): void {
+    if (this.disposed) {
+      return;
+    }
+    this.disposed = true;
+    clearTimeout(this.timer);
+    this.dropSocket();
+    this.setState('closed');
+  }
+
+  private open(): void {
+    const socket = this.options.open(this.last);
+    this.socket = socket;
+    socket.onopen = () => {
+      this.openedAt = this.now();
+      this.setState('live');
+    };
+    socket.onmessage = message => {
+      this.receive(message.data);
+    };
+    // A socket that failed to open closes too, so `onerror` would only tell the same.
+    socket.onclose = () => {
+      this.reopenLater();
+    };
+  }
+
+  private reopenLater(): void {
+    this.dropSocket();
+    if (this.openedAt !== null && this.now() - this.openedAt >= STEADY_MS) {
+      this.failures = 0;
+    }
+    this.openedAt = null;
+    const random = this.options.random ?? Math.random;
+    const delay = backoff(this.failures, random);
+    this.failures += 1;
+    this.setState('reconnecting');
+    this.timer = setTimeout(() => {
+      this.open();
+    }, delay);
+  }
+
+  private receive(data: unknown): void {
+    const page = parsePage(data);
+    if (page === null) {
+      // What came cannot be counted, so it is asked for again on a new socket.
+      this.reopenLater();
+      return;
+    }
+    if (page.reload) {
+      // A restored database counts from a lower number: `last` may go back, but only here.
+      this.last = page.last ?? null;
+      this.options.onReload();
+    }
+    for (const event of page.events ?? []) {
+      this.deliver(event);
+    }
+    if (page.last !== undefined) {
+      this.last = Math.max(this.last ?? 0, page.last);
+    }
+  }
+
+  private deliver(event: IEvent): void {
+    if (this.last !== null && event.number <= this.last) {
+      return;
+    }
+    this.last = event.number;
+    this.options.onEvent(event);
+  }
+
+  private dropSocket(): void {
+    const socket = this.socket;
+    this.socket = null;
+    if (socket !== null) {
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.close();
+    }
+  }
+
+  private setState(state: StreamState): void {
+    if (state !== this._state) {
+      this._state = state;
+      this.options.onState(state);
+    }
+  }
+
+  private now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  private _state: StreamState = 'closed';
+  private disposed = false;
+  private socket: IEventSocket | null = null;
+  private last: number | null = null;
+  private openedAt: number | null = null;
+  private failures = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+function parsePage(data: unknown): Partial<IEventPage> | null {
+  try {
+    const page: unknown = JSON.parse(String(data));
+    return typeof page === 'object' ? page : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+
+import { IAcaiConnection } from '../tokens';
+import { AcaiPanel } from './panel';
+
+const OPEN_PANEL = 'acai:open-panel';
+
+/** After the running kernels (200), before the table of contents (400). */
+const RANK = 300;
+
+export const panelPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'acai-jupyter:panel',
+  description: 'Adds the panel that says what ACAI is connected to.',
+  autoStart: true,
+  requires: [IAcaiConnection],
+  optional: [ICommandPalette, ILayoutRestorer],
+  activate: activatePanel
+};
+
+function activatePanel(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  palette: ICommandPalette | null,
+  restorer: ILayoutRestorer | null
+): void {
+  const panel = new AcaiPanel(connection);
+  app.shell.add(panel, 'left', { rank: RANK, type: 'ACAI' });
+  restorer?.add(panel, AcaiPanel.id);
+
+  app.commands.addCommand(OPEN_PANEL, {
+    label: args => (args.isMenu === true ? 'ACAI Panel' : 'ACAI: Open Panel'),
+    caption: 'Show what ACAI is connected to',
+    execute: () => {
+      app.shell.activateById(panel.id);
+    }
+  });
+  palette?.addItem({ command: OPEN_PANEL, category: 'ACAI' });
+}

@@ -1,0 +1,40 @@
+import type { ConnectionState } from '../core/connectionStore';
+
+export interface IStateLine {
+  /** Picks the colour of the mark; the sentence says the same. */
+  tone: 'waiting' | 'good' | 'bad';
+  sentence: string;
+}
+
+/** A state of the connection in one sentence. */
+export function describeState(state: ConnectionState): IStateLine {
+  switch (state.kind) {
+    case 'idle':
+      return { tone: 'waiting', sentence: '' };
+    case 'loading':
+      return state.error === null
+        ? { tone: 'waiting', sentence: 'Asking the server…' }
+        : { tone: 'bad', sentence: state.error.message };
+    case 'unavailable':
+      return { tone: 'bad', sentence: state.error.message };
+    case 'connected':
+      return describeConnected(state);
+  }
+}
+
+function describeConnected(
+  state: Extract<ConnectionState, { kind: 'connected' }>
+): IStateLine {
+  if (state.stream === 'reconnecting') {
+    return {
+      tone: 'waiting',
+      sentence:
+        'The connection to the server is lost. This page reconnects by itself.'
+    };
+  }
+  const through =
+    state.status.mode === 'attached'
+      ? ' through another server of yours, which has the data open'
+      : '';
+  return { tone: 'good', sentence: `Connected${through}.` };
+}

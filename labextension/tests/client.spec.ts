@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+
+import { AcaiClient } from '../src/core/client';
+import { answer, FakeTransport, makeStatus, nobody, refusal } from './fakes';
+
+function clientFor(...answers: (() => Response)[]): AcaiClient {
+  return new AcaiClient(new FakeTransport(answers));
+}
+
+describe('AcaiClient', () => {
+  it('returns what the server says of itself', async () => {
+    const status = makeStatus();
+    expect(await clientFor(answer(status)).status()).toEqual(status);
+  });
+
+  it('gives an error of ours with its code, sentence and details', async () => {
+    const body = {
+      error: {
+        code: 'job_not_found',
+        message: 'No job 7.',
+        details: { job: 7 }
+      }
+    };
+    await expect(
+      clientFor(answer(body, 404)).request('v1/projects/p/jobs/7')
+    ).rejects.toMatchObject({
+      code: 'job_not_found',
+      message: 'No job 7.',
+      status: 404,
+      details: { job: 7 }
+    });
+  });
+
+  it('says how to enable ACAI when the server does not know its routes', async () => {
+    const missing = answer({ message: 'Not Found' }, 404);
+    await expect(clientFor(missing).status()).rejects.toMatchObject({
+      code: 'not_enabled',
+      commands: [
+        'pip install acai-jupyter',
+        'jupyter server extension enable acai_server'
+      ]
+    });
+  });
+
+  it('takes a 404 in our own shape for what it says', async () => {
+    const missing = refusal('project_not_found', 'There is no project.', 404);
+    await expect(clientFor(missing).status()).rejects.toMatchObject({
+      code: 'project_not_found'
+    });
+  });
+
+  it('says that the server cannot be reached when nothing answers', async () => {
+    await expect(clientFor(nobody).status()).rejects.toMatchObject({
+      code: 'server_unreachable',
+      message: expect.stringContaining('cannot be reached') as string
+    });
+  });
+
+  it.each([
+    [403, /signed out/],
+    [502, /does not answer/],
+    [500, /status 500/]
+  ])('has a sentence for a bare %d', async (status, sentence) => {
+    const html = (): Response => new Response('<html>', { status });
+    await expect(clientFor(html).status()).rejects.toThrow(sentence);
+  });
+
+  it('does not take a page of HTML for an answer', async () => {
+    const html = (): Response => new Response('<html>Sign in</html>');
+    await expect(clientFor(html).status()).rejects.toMatchObject({
+      code: 'unexpected_answer'
+    });
+  });
+
+  it('opens the event stream of a project from a number on', () => {
+    const transport = new FakeTransport([]);
+    new AcaiClient(transport).openEvents('a b', 17);
+    new AcaiClient(transport).openEvents('a b', null);
+    expect(transport.sockets.map(socket => socket.address)).toEqual([
+      'v1/projects/a%20b/events/stream?since=17',
+      'v1/projects/a%20b/events/stream'
+    ]);
+  });
+});

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { AcaiClient } from '../src/core/client';
+import {
+  type ConnectionState,
+  ConnectionStore
+} from '../src/core/connectionStore';
+import { answer, FakeTransport, makeStatus, nobody, refusal } from './fakes';
+
+let transport: FakeTransport;
+let states: ConnectionState[];
+let events: number[];
+let store: ConnectionStore;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  transport = new FakeTransport([answer(makeStatus())]);
+  states = [];
+  events = [];
+  store = new ConnectionStore(new AcaiClient(transport), {
+    onState: state => states.push(state),
+    onEvent: event => events.push(event.number),
+    onReload: () => undefined
+  });
+});
+
+afterEach(() => {
+  store.dispose();
+  vi.useRealTimers();
+});
+
+/** Let everything happen that waits for nothing but promises. */
+async function settle(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(0);
+}
+
+describe('ConnectionStore', () => {
+  it('asks nothing before it is told to connect', () => {
+    expect(store.state).toEqual({ kind: 'idle' });
+    expect(transport.paths).toEqual([]);
+  });
+
+  it('reads the status once, then opens the event stream', async () => {
+    await Promise.all([store.connect(), store.connect()]);
+    await store.connect();
+    expect(transport.paths).toEqual(['v1/status']);
+    expect(transport.sockets).toHaveLength(1);
+    expect(store.state).toMatchObject({
+      kind: 'connected',
+      stream: 'connecting'
+    });
+    transport.socket.accept();
+    expect(store.state).toMatchObject({ stream: 'live' });
+  });
+
+  it('opens no stream when there is no status', async () => {
+    transport.answers = [nobody];
+    await store.connect();
+    expect(store.state).toMatchObject({
+      kind: 'unavailable',
+      error: { code: 'server_unreachable' }
+    });
+    expect(transport.sockets).toHaveLength(0);
+  });
+
+  it('keeps the last error in sight while it tries again', async () => {
+    transport.answers = [refusal('settings_broken', 'Fix it.', 503)];
+    await store.connect();
+    transport.answers = [answer(makeStatus())];
+    const again = store.connect();
+    expect(store.state).toMatchObject({
+      kind: 'loading',
+      error: { message: 'Fix it.' }
+    });
+    await again;
+    expect(store.state.kind).toBe('connected');
+  });
+
+  it('waits for a server that is still starting', async () => {
+    const starting = refusal('not_ready', 'ACAI is still starting.', 503);
+    transport.answers = [starting, starting, answer(makeStatus())];
+    const connecting = store.connect();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await connecting;
+    expect(store.state.kind).toBe('connected');
+    expect(states.map(state => state.kind)).not.toContain('unavailable');
+  });
+
+  it('says so when the server never finishes starting', async () => {
+    transport.answers = [refusal('not_ready', 'ACAI is still starting.', 503)];
+    void store.connect();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(store.state).toMatchObject({
+      kind: 'unavailable',
+      error: { code: 'not_ready' }
+    });
+  });
+
+  it('reads the status anew when the server is back', async () => {
+    await store.connect();
+    transport.socket.accept();
+    transport.socket.send({ events: [], last: 3 });
+    transport.answers = [answer(makeStatus({ version: '0.2.0' }))];
+    transport.socket.drop();
+    expect(store.state).toMatchObject({ stream: 'reconnecting' });
+    vi.advanceTimersToNextTimer();
+    expect(transport.socket.address).toContain('since=3');
+    transport.socket.accept();
+    await settle();
+    expect(store.state).toMatchObject({
+      kind: 'connected',
+      stream: 'live',
+      status: { version: '0.2.0' }
+    });
+  });
+
+  it('follows the events of another project when the server has changed to it', async () => {
+    await store.connect();
+    transport.socket.accept();
+    transport.answers = [answer(makeStatus({ project: 'other' }))];
+    transport.socket.drop();
+    vi.advanceTimersToNextTimer();
+    const old = transport.socket;
+    old.accept();
+    await settle();
+    expect(old.closed).toBe(true);
+    expect(transport.socket.address).toBe('v1/projects/other/events/stream');
+  });
+
+  it.each([
+    ['goes on reconnecting when the server is gone again', nobody, 'connected'],
+    [
+      'says what is wrong when the server came back broken',
+      refusal('settings_broken', 'Fix it.', 503),
+      'unavailable'
+    ]
+  ])('%s', async (_, reply, kind) => {
+    await store.connect();
+    transport.socket.accept();
+    transport.answers = [reply];
+    transport.socket.drop();
+    vi.advanceTimersToNextTimer();
+    transport.socket.accept();
+    await settle();
+    expect(store.state.kind).toBe(kind);
+    expect(transport.socket.closed).toBe(kind === 'unavailable');
+  });
+
+  it('passes events on', async () => {
+    await store.connect();
+    transport.socket.accept();
+    transport.socket.send({ events: [{ number: 8 }] });
+    expect(events).toEqual([8]);
+  });
+
+  it('is silent once it is disposed', async () => {
+    const connecting = store.connect();
+    store.dispose();
+    const told = states.length;
+    await connecting;
+    expect(states).toHaveLength(told);
+    expect(transport.sockets).toHaveLength(0);
+  });
+});

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import type { IEvent } from '../src/contract';
+import { EventStream, type StreamState } from '../src/core/eventStream';
+import { FakeSocket } from './fakes';
+
+let sockets: FakeSocket[];
+let states: StreamState[];
+let numbers: number[];
+let reloads: number;
+let stream: EventStream;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  sockets = [];
+  states = [];
+  numbers = [];
+  reloads = 0;
+  stream = new EventStream({
+    open: since => {
+      const socket = new FakeSocket(String(since));
+      sockets.push(socket);
+      return socket;
+    },
+    onState: state => states.push(state),
+    onEvent: event => numbers.push(event.number),
+    onReload: () => {
+      reloads += 1;
+    },
+    random: () => 1
+  });
+  stream.start();
+});
+
+afterEach(() => {
+  stream.dispose();
+  vi.useRealTimers();
+});
+
+function socket(): FakeSocket {
+  return sockets.at(-1) ?? expect.fail('No socket was opened.');
+}
+
+function event(number: number): IEvent {
+  return {
+    number,
+    kind: 'job_finished',
+    subject: 'job 1',
+    created_at: '2026-11-18T12:00:00Z'
+  };
+}
+
+/** Drop the socket and wait until the stream has opened the next one. */
+function dropAndReopen(): void {
+  socket().drop();
+  vi.advanceTimersToNextTimer();
+}
+
+describe('EventStream', () => {
+  it('starts from now and delivers events in order', () => {
+    expect(socket().address).toBe('null');
+    socket().accept();
+    socket().send({ events: [event(17), event(18)] });
+    expect(numbers).toEqual([17, 18]);
+    expect(states).toEqual(['connecting', 'live']);
+  });
+
+  it('resumes after the last event it has seen', () => {
+    socket().accept();
+    socket().send({ events: [event(17)], last: 17 });
+    dropAndReopen();
+    expect(socket().address).toBe('17');
+    expect(states).toEqual(['connecting', 'live', 'reconnecting']);
+    socket().accept();
+    expect(states.at(-1)).toBe('live');
+  });
+
+  it('resumes after the number it was told, when no event has come yet', () => {
+    socket().accept();
+    socket().send({ events: [], last: 41 });
+    dropAndReopen();
+    expect(socket().address).toBe('41');
+  });
+
+  it('delivers an event once, though it comes twice', () => {
+    socket().accept();
+    socket().send({ events: [event(1), event(2)] });
+    dropAndReopen();
+    socket().send({ events: [event(2), event(3)] });
+    expect(numbers).toEqual([1, 2, 3]);
+  });
+
+  it('tells of a reload and goes on from where the server says, even below', () => {
+    socket().send({ events: [event(99)] });
+    socket().send({ reload: true, last: 42 });
+    socket().send({ events: [event(43)] });
+    expect(reloads).toBe(1);
+    expect(numbers).toEqual([99, 43]);
+    dropAndReopen();
+    expect(socket().address).toBe('43');
+  });
+
+  it('waits longer after each failure, up to half a minute', () => {
+    const waits: number[] = [];
+    for (let failure = 0; failure < 7; failure += 1) {
+      const before = Date.now();
+      dropAndReopen();
+      waits.push((Date.now() - before) / 1000);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
+  });
+
+  it('starts over with short waits only after a steady connection', () => {
+    dropAndReopen();
+    socket().accept();
+    vi.advanceTimersByTime(1_000);
+    const short = Date.now();
+    dropAndReopen();
+    expect(Date.now() - short).toBe(2_000);
+    socket().accept();
+    vi.advanceTimersByTime(60_000);
+    const steady = Date.now();
+    dropAndReopen();
+    expect(Date.now() - steady).toBe(1_000);
+  });
+
+  it('asks again when it cannot read what came', () => {
+    socket().accept();
+    socket().send({ events: [event(5)] });
+    socket().sendText('{"events": [');
+    expect(sockets[0]?.closed).toBe(true);
+    vi.advanceTimersToNextTimer();
+    expect(socket().address).toBe('5');
+  });
+
+  it('opens nothing more once it is disposed, twice even', () => {
+    socket().drop();
+    stream.dispose();
+    stream.dispose();
+    vi.advanceTimersByTime(120_000);
+    expect(sockets).toHaveLength(1);
+    expect(states.filter(state => state === 'closed')).toHaveLength(1);
+  });
+
+  it('closes its socket when it is disposed', () => {
+    socket().accept();
+    stream.dispose();
+    expect(socket().closed).toBe(true);
+  });
+});

@@ -1,0 +1,181 @@
+"""The base handler: identity, permission, XSRF, one error shape, a request id; and work in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import uuid4
+
+import msgspec
+from jupyter_core.utils import ensure_async
+from jupyter_server.auth.identity import User as JupyterUser
+from jupyter_server.base.handlers import APIHandler
+from tornado.web import HTTPError
+
+from acai_jupyter.contract.endpoints import Access, Endpoint
+from acai_jupyter.contract.errors import (
+    AcaiError,
+    BadRequest,
+    MethodNotAllowed,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    ServerFault,
+    TooLarge,
+)
+from acai_jupyter.contract.events import ErrorBody, ErrorDetail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acai_server.db.projects import Member
+    from acai_server.host import Host
+    from acai_server.services import Services
+
+_log = logging.getLogger("acai_server.api")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+TOKEN_PREFIX = "acai_"  # noqa: S105 (a prefix, by which scanners know our tokens)
+
+
+class BaseHandler(APIHandler):
+    """Every answer, an error included, has the contract's shape; every verb asks who calls and whether they may."""
+
+    auth_resource = "acai"
+    endpoints: ClassVar[dict[str, Endpoint[Any]]] = {}
+    member: Member
+    services: Services
+
+    def initialize(self) -> None:
+        """Give the request an id; one that the caller brings is kept, so that logs can be joined."""
+        brought = self.request.headers.get("X-Request-Id", "")
+        self.request_id = brought if _REQUEST_ID.match(brought) else uuid4().hex[:16]
+        self.set_header("X-Request-Id", self.request_id)
+
+    @property
+    def host(self) -> Host:
+        """The server this handler speaks for."""
+        host: Host = self.settings["acai_host"]
+        return host
+
+    @property
+    def endpoint(self) -> Endpoint[Any]:
+        """What the contract says of this verb on this route."""
+        try:
+            return self.endpoints[self.request.method or ""]
+        except KeyError:
+            raise MethodNotAllowed(method=self.request.method, path=self.request.path) from None
+
+    async def prepare(self) -> None:
+        """Find out who calls; refuse what they may not do. A signed URL is checked by its own handler."""
+        token = self._bearer()
+        if self.endpoints and self.endpoint.access is Access.SIGNATURE:
+            self.current_user = self._jupyter_current_user = JupyterUser("signed-url")
+            return
+        if token is None:
+            await self._jupyter_identity()
+        if self.host.upstream is not None:
+            return
+        self.services = await self.host.services()
+        credentials = self.services.credentials
+        self.member = credentials.local if token is None else await self.in_thread(credentials.authenticate, token)
+        if token is not None:
+            self.current_user = self._jupyter_current_user = JupyterUser(self.member.user.name)
+        if self.endpoints:
+            credentials.authorise(self.member, self.path_kwargs.get("project"), self.endpoint.access)
+
+    async def _jupyter_identity(self) -> None:
+        """Ask Jupyter's IdentityProvider and Authorizer, with XSRF and origin checks."""
+        try:
+            await super().prepare()
+        except HTTPError as error:
+            if self.current_user is None:
+                raise NotSignedIn from error
+            raise NotAllowed(f"The Jupyter server refused this: {error.log_message or error.reason}.") from error
+        if self.current_user is None:
+            raise NotSignedIn
+        action = "read" if self.request.method in ("GET", "HEAD") else "write"
+        if not await ensure_async(self.authorizer.is_authorized(self, self.current_user, action, self.auth_resource)):
+            raise NotAllowed(user=self.current_user.username, action=action)
+
+    def _bearer(self) -> str | None:
+        """ACAI's own token, if the caller brings one. It is never taken from the URL, which ends up in logs."""
+        scheme, _, token = self.request.headers.get("Authorization", "").partition(" ")
+        known = scheme.lower() in ("bearer", "token") and token.strip().startswith(TOKEN_PREFIX)
+        return token.strip() if known else None
+
+    async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do blocking work beside the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self.host.executor, work, *arguments)
+
+    def decode_query(self) -> msgspec.Struct:
+        """Decode what stands after the '?'."""
+        values = {
+            name: self.get_query_argument(name)
+            for name in self.request.query_arguments
+            if name not in ("token", "_xsrf", "no_track_activity")
+        }
+        try:
+            return msgspec.convert(values, self.endpoint.query, strict=False)
+        except msgspec.ValidationError as error:
+            raise BadRequest(reason=str(error)) from error
+
+    def decode_body(self) -> msgspec.Struct | None:
+        """Decode the body."""
+        wanted = self.endpoint.body
+        if len(self.request.body) > self.endpoint.max_bytes:
+            raise TooLarge(size_bytes=len(self.request.body), limit_bytes=self.endpoint.max_bytes)
+        if wanted is None:
+            return None
+        try:
+            return msgspec.json.decode(self.request.body, type=wanted)
+        except (msgspec.ValidationError, msgspec.DecodeError) as error:
+            raise BadRequest(reason=str(error)) from error
+
+    def answer(self, result: object, status: int = 200) -> None:
+        """Send a result as JSON."""
+        self.set_status(status)
+        self.set_header("Cache-Control", "no-store")
+        self.finish(msgspec.json.encode(result))
+
+    def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
+        """Say what failed: ours in one line, the unforeseen with its trace. No URL: it may hold a signature."""
+        if isinstance(value, AcaiError) or (isinstance(value, HTTPError) and value.status_code < 500):
+            _log.info("request %s: %s %s", self.request_id, type(value).__name__, value)
+        else:
+            _log.error("request %s failed", self.request_id, exc_info=(typ, value, tb))  # type: ignore[arg-type]
+
+    def send_error(self, status_code: int = 500, **kwargs: Any) -> None:
+        """Send one of our errors with its own status."""
+        error = (kwargs.get("exc_info") or (None, None, None))[1]
+        super().send_error(error.status if isinstance(error, AcaiError) else status_code, **kwargs)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Write the one error shape."""
+        error = self._as_ours(status_code, (kwargs.get("exc_info") or (None, None, None))[1])
+        details = {name: value for name, value in error.details.items() if isinstance(value, str | int | float | bool)}
+        body = ErrorBody(ErrorDetail(error.code, error.message, details | {"request_id": self.request_id}))
+        self.set_header("X-Request-Id", self.request_id)
+        self.finish(msgspec.json.encode(body))
+
+    def _as_ours(self, status_code: int, error: BaseException | None) -> AcaiError:
+        if isinstance(error, AcaiError):
+            return error
+        by_status: dict[int, AcaiError] = {
+            401: NotSignedIn(),
+            403: NotAllowed("The Jupyter server refused this request."),
+            404: NotFound(path=self.request.path),
+            405: MethodNotAllowed(method=self.request.method, path=self.request.path),
+        }
+        if status_code in by_status:
+            return by_status[status_code]
+        if status_code < 500:  # noqa: PLR2004 (HTTP's own border)
+            return BadRequest(reason=self._reason)
+        return ServerFault(request_id=self.request_id)
+
+    def set_default_headers(self) -> None:
+        """JSON, and nothing a browser could mistake it for."""
+        super().set_default_headers()
+        self.set_header("Content-Type", "application/json")
+        self.set_header("X-Content-Type-Options", "nosniff")

@@ -1,0 +1,147 @@
+"""Events over HTTP and over a WebSocket. The bus wakes, the table tells: a dropped connection loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyter_server.base.websocket import WebSocketMixin
+from tornado.websocket import WebSocketClosedError, WebSocketHandler, websocket_connect
+from tornado.httpclient import HTTPRequest
+
+from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.events import EventPage
+from acai_jupyter.contract.queries import EventQuery
+from acai_server.api.base import BaseHandler
+
+if TYPE_CHECKING:
+    from acai_server.api.call import Call, Operations
+    from acai_server.api.proxy import Upstream
+    from acai_server.events.service import Events
+
+SLOW_SECONDS = 15.0
+"""A reader that does not take what was sent for so long is disconnected; it can come back and resume."""
+TRY_AGAIN_LATER = 1013
+
+
+class Waker:
+    """Turns wake-ups from any thread into an asyncio event. Ends with `close`."""
+
+    def __init__(self, events: Events) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._event = asyncio.Event()
+        self.close = events.listen(self._wake)
+
+    def _wake(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and with it whoever waited
+            self._loop.call_soon_threadsafe(self._event.set)
+
+    def reset(self) -> None:
+        """Call before reading the table, so that no wake-up falls between the reading and the waiting."""
+        self._event.clear()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for the next wake-up."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+
+
+async def list_events(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> EventPage:
+    """Return events, waiting for one if asked to."""
+    query = call.queried(EventQuery)
+    deadline = time.monotonic() + query.wait_seconds
+    waker = Waker(call.services.events)
+    try:
+        while True:
+            waker.reset()
+            page: EventPage = await in_thread(call.services.events.after, call.project, query.since)
+            left = deadline - time.monotonic()
+            if page.events or page.reload or query.since is None or left <= 0:
+                return page
+            await waker.wait(left)
+    finally:
+        waker.close()
+
+
+class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):  # type: ignore[misc]
+    """Sends pages of events as they happen, from the number that the reader has seen."""
+
+    endpoints = {"GET": endpoints.STREAM_EVENTS}  # noqa: RUF012 (as in the base)
+    _sender: asyncio.Task[None] | None = None
+
+    async def prepare(self) -> None:
+        """Refuse before the upgrade, in the same shape as everywhere."""
+        await BaseHandler.prepare(self)
+
+    @allow_unauthenticated
+    async def get(self, project: str) -> None:
+        """Upgrade to a WebSocket."""
+        del project
+        self._query = self.decode_query()
+        await WebSocketHandler.get(self)
+
+    def open(self, *args: Any, **kwargs: Any) -> None:
+        """Begin to send."""
+        del args, kwargs
+        work = self._send() if self.host.upstream is None else self._relay(self.host.upstream)
+        self._sender = asyncio.ensure_future(work)
+        self.host.streams.add(self)
+
+    def on_message(self, message: str | bytes) -> None:
+        """A reader has nothing to say."""
+        del message
+
+    def on_close(self) -> None:
+        """End the sending."""
+        self.host.streams.discard(self)
+        if self._sender is not None:
+            self._sender.cancel()
+
+    async def _send(self) -> None:
+        query = self._query
+        assert isinstance(query, EventQuery)
+        events = self.services.events
+        since = query.since
+        waker = Waker(events)
+        try:
+            while True:
+                waker.reset()
+                page: EventPage = await self.in_thread(events.after, self.member.project_id, since)
+                if page.events or page.reload or since is None:
+                    await self._write(page)
+                since = page.last
+                if not page.events:
+                    await waker.wait(60)
+        except (WebSocketClosedError, asyncio.TimeoutError):
+            self.close(TRY_AGAIN_LATER, "too slow")
+        finally:
+            waker.close()
+
+    async def _write(self, page: EventPage) -> None:
+        await asyncio.wait_for(self.write_message(msgspec.json.encode(page).decode()), SLOW_SECONDS)
+
+    async def _relay(self, upstream: Upstream) -> None:
+        """Pass on what the server that has the data sends; when it goes, so does this connection."""
+        address = upstream.address(self.request.path, self.request.query).replace("http", "ws", 1)
+        headers = {"Authorization": f"Bearer {upstream.token}"}
+        try:
+            source = await websocket_connect(HTTPRequest(address, headers=headers))
+        except Exception:  # noqa: BLE001 (whatever it was: the reader comes back, and finds out by a request)
+            self.close(TRY_AGAIN_LATER, "the server with the data cannot be reached")
+            return
+        try:
+            while (message := await source.read_message()) is not None:
+                await asyncio.wait_for(self.write_message(message), SLOW_SECONDS)
+        except (WebSocketClosedError, asyncio.TimeoutError):
+            pass
+        finally:
+            source.close()
+            self.close(TRY_AGAIN_LATER, "the server with the data has gone")
+
+
+OPERATIONS: Operations = {endpoints.LIST_EVENTS: list_events}

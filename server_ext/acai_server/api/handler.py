@@ -1,0 +1,44 @@
+"""Serves the endpoints of the contract: one handler class per route, a function per verb."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
+
+from jupyter_server.auth.decorator import allow_unauthenticated  # the base handler's `prepare` does the refusing
+
+from acai_jupyter.contract.endpoints import Endpoint
+from acai_server.api.base import BaseHandler
+from acai_server.api.call import Call, Operation
+from acai_server.api.proxy import forward
+
+
+class EndpointHandler(BaseHandler):
+    """Decodes, calls in a thread (or awaits what waits), encodes."""
+
+    operations: ClassVar[dict[str, Operation]] = {}
+
+    async def _serve(self, **params: str) -> None:
+        endpoint = self.endpoint
+        if self.host.upstream is not None:
+            await forward(self, self.host.upstream)
+            return
+        operation = self.operations[endpoint.method]
+        call = Call(self.services, self.member, params, self.decode_query(), self.decode_body())
+        if inspect.iscoroutinefunction(operation):
+            result = await operation(call, self.in_thread)
+        else:
+            result = await self.in_thread(operation, call)
+        self.answer(result, endpoint.status)
+
+    get = allow_unauthenticated(_serve)
+    post = put = patch = delete = get
+
+
+def handler_for(path: str, found: dict[Endpoint[Any], Operation]) -> type[EndpointHandler]:
+    """Make the handler class of one route."""
+    members = {
+        "endpoints": {endpoint.method: endpoint for endpoint in found},
+        "operations": {endpoint.method: operation for endpoint, operation in found.items()},
+    }
+    return type(f"Handler[{path}]", (EndpointHandler,), members)

@@ -1,0 +1,98 @@
+"""The server's own signed URLs, for stores that have none. The signature is the authentication."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from typing import IO
+
+from jupyter_server.auth.decorator import allow_unauthenticated
+from tornado.web import stream_request_body
+
+from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.errors import BadRequest, TooLarge
+from acai_jupyter.contract.queries import ObjectQuery
+from acai_server.api.base import BaseHandler
+from acai_server.objects.keys import checked
+
+_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})\Z")
+PIECE = 1024 * 1024
+SPOOL_BYTES = 8 * 1024 * 1024
+MAX_OBJECT_BYTES = 2**50
+
+
+@stream_request_body
+class ObjectHandler(BaseHandler):
+    """Bytes in by PUT, bytes out by GET; nothing of them is held in memory as a whole."""
+
+    endpoints = {"PUT": endpoints.PUT_OBJECT, "GET": endpoints.GET_OBJECT}  # noqa: RUF012 (as in the base)
+    _spool: IO[bytes] | None = None
+    _received = 0
+
+    async def prepare(self) -> None:
+        """Check the signature before a byte is taken."""
+        await BaseHandler.prepare(self)
+        query = self.decode_query()
+        assert isinstance(query, ObjectQuery)
+        self.services = await self.host.services()
+        self._query = query
+        self._key = checked(self.path_kwargs["key"])
+        self.services.signer.check(self.request.method or "", self._key, query)
+        self._limit = MAX_OBJECT_BYTES if query.size is None else query.size
+        if self.request.method == "PUT":
+            self.request.connection.set_max_body_size(self._limit)  # type: ignore[union-attr]
+            self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 (closed by on_finish)
+
+    async def data_received(self, chunk: bytes) -> None:
+        """Take a piece of the body."""
+        self._received += len(chunk)
+        if self._spool is None or self._received > self._limit:
+            raise TooLarge(size_bytes=self._received, limit_bytes=self._limit)
+        if self._received > SPOOL_BYTES:
+            await self.in_thread(self._spool.write, chunk)
+        else:
+            self._spool.write(chunk)
+
+    @allow_unauthenticated
+    async def put(self, key: str) -> None:
+        """Keep the body under the key that was signed."""
+        del key
+        assert self._spool is not None
+        self._spool.seek(0)
+        size = self._received if self._query.size is None else self._query.size
+        await self.in_thread(self._put, self._spool, size)
+        self.answer({}, 200)
+
+    def _put(self, spool: IO[bytes], size: int) -> None:
+        self.services.objects.put(self._key, spool, size_bytes=size, sha256=self._query.sha256)  # type: ignore[arg-type]
+
+    @allow_unauthenticated
+    async def get(self, key: str) -> None:
+        """Send an object, or the part that a Range header asks for."""
+        del key
+        size = await self.in_thread(self.services.objects.size, self._key)
+        start, end = self._range(size)
+        self.set_header("Content-Length", str(end - start))
+        while start < end:
+            piece = await self.in_thread(self.services.objects.get, self._key, start, min(PIECE, end - start))
+            self.write(piece)
+            await self.flush()
+            start += len(piece)
+        self.finish(set_content_type="application/octet-stream")
+
+    def _range(self, size: int) -> tuple[int, int]:
+        wanted = self.request.headers.get("Range")
+        if wanted is None:
+            return 0, size
+        match = _RANGE.match(wanted)
+        if match is None or not int(match[1]) <= int(match[2]) < size:
+            raise BadRequest(reason="the Range header must be bytes=first-last inside the object")
+        self.set_status(206)
+        self.set_header("Content-Range", f"bytes {match[1]}-{match[2]}/{size}")
+        return int(match[1]), int(match[2]) + 1
+
+    def on_finish(self) -> None:
+        """Drop the spool."""
+        if self._spool is not None:
+            self._spool.close()
+        super().on_finish()

@@ -1,0 +1,1 @@
+"""Projects, users, tokens, permissions: who somebody is, and what that allows."""

@@ -1,0 +1,1 @@
+"""Tables, sessions and queries. The only user of SQLAlchemy: services ask for records, never for rows."""

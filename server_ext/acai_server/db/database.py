@@ -1,0 +1,118 @@
+"""Opens the database and hands out units of work.
+
+SQLite has one writer at a time: `writing()` begins with the lock in hand, so that a transaction never fails half-way for
+want of it. Whatever the engine, an error of SQLAlchemy leaves here as one of ours.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
+
+from acai_jupyter.contract.errors import AcaiError, Conflict, DatabaseBusy, StoreFull
+from acai_server.clock import Clock
+from acai_server.db.work import Work
+
+BUSY_MILLISECONDS = 10_000
+
+
+class Database:
+    """One database, SQLite or PostgreSQL.
+
+    `committed` is called after each transaction that recorded events; it must be quick and must not raise.
+    """
+
+    def __init__(self, url: str, clock: Clock, committed: Callable[[], None] = lambda: None) -> None:
+        self.url = make_url(_with_driver(url))
+        self.name = self.url.get_backend_name()
+        self._clock = clock
+        self._committed = committed
+        in_memory = self.name == "sqlite" and not self.url.database
+        self._engine = _engine(self.url.render_as_string(hide_password=False), self.name, in_memory=in_memory)
+        self._write_lock: Any = threading.RLock() if self.name == "sqlite" else nullcontext()
+        self._read_lock: Any = self._write_lock if in_memory else nullcontext()
+
+    @contextmanager
+    def reading(self) -> Iterator[Work]:
+        """Give a consistent view; nothing that is done in it stays."""
+        with self._read_lock, _translated(), Session(self._engine) as session:
+            yield Work(session, self._clock, self.name)
+            session.rollback()
+
+    @contextmanager
+    def writing(self) -> Iterator[Work]:
+        """Give a transaction: all of it stays, or on any error none of it."""
+        with self._write_lock, _translated(), Session(self._engine.execution_options(acai_writes=True)) as session:
+            work = Work(session, self._clock, self.name)
+            yield work
+            told = work.events.flush()
+            session.commit()
+        if told:
+            self._committed()
+
+    def connect(self) -> Connection:
+        """Open a bare connection, for migrations and LISTEN."""
+        with _translated():
+            return self._engine.connect()
+
+    def close(self) -> None:
+        """Give all connections back. Safe to call twice."""
+        self._engine.dispose()
+
+
+def _with_driver(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"postgresql+psycopg://{rest}" if scheme in ("postgresql", "postgres") else url
+
+
+def _engine(url: str, name: str, *, in_memory: bool) -> Engine:
+    if name != "sqlite":
+        return create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+    options: dict[str, Any] = {"connect_args": {"check_same_thread": False}}
+    if in_memory:
+        options["poolclass"] = StaticPool
+    engine = create_engine(url, **options)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
+    del record
+    connection.isolation_level = None  # the driver would begin transactions by its own rules; `_begin_sqlite` does
+    for pragma in ("journal_mode=WAL", "foreign_keys=ON", f"busy_timeout={BUSY_MILLISECONDS}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("acai_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except AcaiError:
+        raise
+    except IntegrityError as error:
+        raise Conflict(reason="somebody else did the same at the same moment; try again") from error
+    except DBAPIError as error:
+        raise _named(error) from error
+    except SQLAlchemyError as error:
+        raise DatabaseBusy(reason=type(error).__name__) from error
+
+
+def _named(error: DBAPIError) -> AcaiError:
+    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    full = "disk is full" in text or "No space left" in text or type(error.orig).__name__ == "DiskFull"
+    return StoreFull(what="the database") if full else DatabaseBusy(reason=text)

@@ -1,0 +1,1 @@
+"""The life of a job: registry, scheduler, launcher, monitor, recorder, logs."""

@@ -1,0 +1,23 @@
+"""How an attempt is named: for the runner, and in the object store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from acai_server.objects.keys import attempt_key
+
+if TYPE_CHECKING:
+    from acai_jupyter.contract.ids import ObjectKey
+    from acai_server.db.jobs import StoredAttempt, StoredJob
+
+Slot = Literal["launch", "log", "pack", "result"]
+
+
+def runner_name(job: StoredJob, attempt: StoredAttempt) -> str:
+    """Return the attempt's name for the runner: unique, and safe as a file name and a label."""
+    return f"job-{job.project_id}-{job.number}-{attempt.number}"
+
+
+def slot_key(job: StoredJob, attempt: StoredAttempt, slot: Slot) -> ObjectKey:
+    """Return where something of the attempt is kept."""
+    return attempt_key(job.project_id, job.number, attempt.number, slot)

@@ -1,0 +1,44 @@
+"""Loops that a failing step does not end."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
+
+
+class Loop:
+    """A thread that repeats `step` while it has work, then waits. `step` says whether there may be more to do."""
+
+    def __init__(self, name: str, step: Callable[[], bool], wait: Callable[[], None], wake: Callable[[], None]) -> None:
+        self._name = name
+        self._step = step
+        self._wait = wait
+        self._wake = wake
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._run, name=f"acai-{self._name}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and wait for it. Safe to call twice."""
+        self._stopped.set()
+        self._wake()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                while not self._stopped.is_set() and self._step():
+                    pass
+            except Exception:
+                _log.exception("The %s could not do a step; it will try again.", self._name)
+                self._stopped.wait(1.0)
+            if not self._stopped.is_set():
+                self._wait()

@@ -1,0 +1,1 @@
+"""Waking those who wait for events. Protocol `EventBus`, backends memory and postgres."""

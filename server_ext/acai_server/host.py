@@ -1,0 +1,215 @@
+"""One server's hold on a data folder: either it serves the data, or it is attached to the server that does.
+
+Opening is put off until the first request, unless jobs are pending: JupyterLab must start as fast as without us.
+Whatever goes wrong is kept as an error that every request answers; the next request tries again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import logging
+import os
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Protocol
+
+from acai_jupyter.contract.errors import AcaiError, SettingsBroken
+from acai_server import __version__
+from acai_server.api.proxy import Upstream
+from acai_server.db.schema import has_pending_jobs
+from acai_server.records import ServerRecord, write_private
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from acai_server.services import Services
+    from acai_server.settings import Settings
+
+_log = logging.getLogger("acai_server")
+TAKEOVER_SECONDS = 1.0
+THREADS = 16
+Compose = Callable[["Settings", str, Callable[[], str]], "Services"]
+
+
+class Closable(Protocol):
+    """A connection that ends with the server."""
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+class Host:
+    """Between `start` and `stop` it answers `services()` or has an `upstream`."""
+
+    def __init__(self, read_settings: Callable[[], Settings], compose: Compose) -> None:
+        self._read_settings = read_settings
+        self._compose = compose
+        self._settings: Settings | None = None
+        self._services: Services | None = None
+        self._opening = asyncio.Lock()
+        self._lock_file: int | None = None
+        self._address = ""
+        self._watch: asyncio.Task[None] | None = None
+        self._stopped = False
+        self.record = ServerRecord()
+        self.upstream: Upstream | None = None
+        self.streams: set[Closable] = set()
+        self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
+
+    async def start(self, address: str) -> None:
+        """Take hold of the data, or attach to who has it. Never raises: the trouble is told to whoever asks."""
+        self._address = address
+        try:
+            self._take_hold()
+        except AcaiError as error:
+            _log.error("%s", error.message)  # noqa: TRY400 (the sentence is all there is to say)
+            return
+        if self._settings is not None and self.upstream is None and self._must_run(self._settings):
+            self._watch = asyncio.ensure_future(self._open_quietly())
+
+    async def services(self) -> Services:
+        """Return the services, opened at the first call."""
+        async with self._opening:
+            if self._services is None:
+                if self._stopped:
+                    raise SettingsBroken(reason="the server is stopping")
+                if self._lock_file is None:
+                    self._take_hold()
+                loop = asyncio.get_running_loop()
+                self._services = await loop.run_in_executor(self.executor, self._open)
+            return self._services
+
+    async def stop(self) -> None:
+        """Let go. What runs goes on; a server that waits takes over."""
+        self._stopped = True
+        if self._watch is not None:
+            self._watch.cancel()
+        for stream in list(self.streams):
+            stream.close()
+        self.record.remove()
+        async with self._opening:
+            if self._services is not None:
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self.executor, self._services.close)
+                self._services = None
+        self.executor.shutdown(wait=False)
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
+
+    def _take_hold(self) -> None:
+        """Read the settings, then lock the data folder or attach to the server that has."""
+        settings = self._settings = self._read_settings()
+        if settings.url:
+            self._attach(Upstream(settings.url, settings.token))
+            return
+        descriptor = _lock(settings.data_folder)
+        if descriptor is None:
+            self._attach(_holder(settings.data_folder))
+            self._watch = asyncio.ensure_future(self._wait_for_hold(settings))
+            return
+        self._hold(settings, descriptor)
+
+    def _hold(self, settings: Settings, descriptor: int) -> None:
+        self._lock_file = descriptor
+        self.upstream = None
+        token = _secret(settings.data_folder / "token", "acai_")
+        said = json.dumps({"url": self._address, "token": token})
+        write_private(settings.data_folder / "server.json", said)
+        self._tell(self._address, token, str(settings.data_folder))
+
+    def _attach(self, upstream: Upstream) -> None:
+        self.upstream = upstream
+        self._tell(upstream.url, upstream.token, "")
+
+    def _tell(self, url: str, token: str, data_folder: str) -> None:
+        try:
+            self.record.write(url=url, token=token, data_folder=data_folder, version=__version__)
+        except OSError as error:
+            raise SettingsBroken(reason=f"{error.filename} cannot be written ({error.strerror})") from error
+
+    async def _wait_for_hold(self, settings: Settings) -> None:
+        """Take over when the server that has the data is gone, and follow it when it comes back elsewhere."""
+        while True:
+            await asyncio.sleep(TAKEOVER_SECONDS)
+            try:
+                descriptor = _lock(settings.data_folder)
+                if descriptor is None:
+                    self._follow(_holder(settings.data_folder))
+                    continue
+                self._hold(settings, descriptor)
+                _log.info("The server that had the data is gone; this one serves it now.")
+                await self.services()
+            except AcaiError as error:
+                _log.warning("%s", error.message)
+            if self._lock_file is not None:
+                for stream in list(self.streams):
+                    stream.close()
+                return
+
+    def _follow(self, upstream: Upstream) -> None:
+        if upstream != self.upstream:
+            self._attach(upstream)
+
+    async def _open_quietly(self) -> None:
+        try:
+            await self.services()
+        except AcaiError as error:
+            _log.error("%s", error.message)  # noqa: TRY400 (the sentence is all there is to say)
+
+    def _open(self) -> Services:
+        assert self._settings is not None
+        token = _secret(self._settings.data_folder / "token", "acai_")
+        return self._compose(self._settings, token, lambda: self._address)
+
+    def _must_run(self, settings: Settings) -> bool:
+        """Whether loops must run before anybody asks: jobs of an embedded database, or any other database."""
+        return bool(settings.database) or has_pending_jobs(settings.data_folder / "acai.db")
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock the data folder for this process, or return None when another has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise SettingsBroken(
+            reason=f"the data folder {folder} cannot be used ({error.strerror}); set ACAI_DATA_FOLDER to another"
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _holder(folder: Path) -> Upstream:
+    """Return the server that has the data."""
+    try:
+        said = json.loads((folder / "server.json").read_text())
+        return Upstream(said["url"], said["token"])
+    except (OSError, ValueError, KeyError) as error:
+        raise SettingsBroken(reason=f"another server has {folder} and is just starting; try again") from error
+
+
+def _secret(path: Path, prefix: str) -> str:
+    """Return a secret that is kept in a file, made at the first call."""
+    try:
+        known = path.read_text().strip()
+    except FileNotFoundError:
+        known = ""
+    except OSError as error:
+        raise SettingsBroken(reason=f"{path} cannot be read ({error.strerror})") from error
+    if known:
+        return known
+    made = prefix + secrets.token_urlsafe(32)
+    try:
+        write_private(path, made)
+    except OSError as error:
+        raise SettingsBroken(reason=f"{path} cannot be written ({error.strerror})") from error
+    return made

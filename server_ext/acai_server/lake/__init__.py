@@ -1,0 +1,1 @@
+"""Files, upload sessions, file sets and their manifests."""

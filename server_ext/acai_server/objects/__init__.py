@@ -1,0 +1,1 @@
+"""Where bytes rest. Protocol `ObjectStore`, backends memory, filesystem and s3."""

@@ -1,0 +1,1 @@
+"""The graph of what came from what."""

@@ -1,0 +1,92 @@
+"""Where settings come from, the first that has one wins: command line, `ACAI_*` environment, the project's file
+`acai.toml`, the user's configuration, the site's configuration, the default."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from acai_jupyter.contract.errors import BadSetting
+
+PREFIX = "ACAI_"
+OF_CLIENTS = frozenset({"URL", "TOKEN", "PROJECT", "JOB", "INPUT", "OUTPUT"})
+"""Variables that tell a client where to go, or a program inside a job what it is."""
+PARAMETER = "ACAI_PARAM_"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Values from one place, and how to name that place to a person."""
+
+    name: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a server, as read."""
+
+    data_folder: Path
+    url: str
+    token: str
+    project: str
+    user: str
+    database: str
+    object_store: str
+    s3_bucket: str
+    s3_prefix: str
+    s3_endpoint_url: str
+    runner: str
+    event_bus: str
+    quota: int
+
+
+def from_environment(known: frozenset[str]) -> Source:
+    """Return the settings in the environment; an unknown one is an error, as it is most likely a typing slip."""
+    values: dict[str, Any] = {}
+    for variable, value in os.environ.items():
+        if not variable.startswith(PREFIX) or variable.startswith(PARAMETER):
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name in known:
+            values[name] = value
+        elif variable.removeprefix(PREFIX) not in OF_CLIENTS:
+            raise BadSetting(name=variable, source="the environment", reason=_nearest(name, known, PREFIX))
+    return Source("the environment", values)
+
+
+def from_file(path: Path, known: frozenset[str]) -> Source:
+    """Return the settings in a TOML file; a missing file has none."""
+    try:
+        values = tomllib.loads(path.read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        return Source(str(path), {})
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(name="file", source=str(path), reason="it cannot be read") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadSetting(name="file", source=str(path), reason=f"it is not TOML ({error})") from error
+    for name in values:
+        if name not in known:
+            raise BadSetting(name=name, source=str(path), reason=_nearest(name, known, ""))
+    return Source(str(path), values)
+
+
+def user_config() -> Path:
+    """Return the user's configuration file."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "acai" / "config.toml"
+
+
+def site_config() -> Path:
+    """Return the site's configuration file."""
+    return Path("/etc/acai/config.toml")
+
+
+def _nearest(name: str, known: frozenset[str], prefix: str) -> str:
+    near = get_close_matches(name, sorted(known), n=1)
+    spelled = f"{prefix}{near[0].upper()}" if near and prefix else (near[0] if near else "")
+    return f"there is no such setting; did you mean {spelled}?" if near else "there is no such setting"
