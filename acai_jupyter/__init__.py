@@ -47,6 +47,6 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(ipython: Any) -> None:
     """Give a notebook `%acai` and `%%acai`."""
-    from acai_jupyter.magics.magics import AcaiMagics  # noqa: PLC0415 (only a notebook needs it)
+    from acai_jupyter.magics.magics import AcaiMagics
 
     ipython.register_magics(AcaiMagics)

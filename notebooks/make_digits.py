@@ -1,7 +1,7 @@
 """Writes the hand-written digits that scikit-learn brings as a folder of small pictures, for the quick start.
 
 Ten pictures come out blank, as if a scanner had failed; `--correct` writes those ten as they should be.
-"""
+"""  # noqa: INP001 (a program beside the notebooks)
 
 from __future__ import annotations
 

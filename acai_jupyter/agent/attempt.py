@@ -25,7 +25,7 @@ class Attempt:
         self._folder = folder
         self._work = os.path.join(folder, "work")
         self._reason = ""
-        self._program = None  # type: Optional[Program]
+        self._program: Optional[Program] = None
         self._stopped = False
 
     def run(self) -> int:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 MAIN = "import sys\n\nfrom acai_jupyter.agent.main import main\n\nsys.exit(main())\n"
-STAND_IN = '"""The small acai_jupyter of environments that lack the real one."""\n\nfrom acai_jupyter.in_job import parameters, tag\n\n__all__ = ["parameters", "tag"]\n'
+STAND_IN = '''"""The small acai_jupyter of environments that lack the real one."""
+
+from acai_jupyter.in_job import parameters, tag
+
+__all__ = ["parameters", "tag"]
+'''
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 

@@ -15,7 +15,7 @@ class Program:
         self._command = command
         self._folder = folder
         self._environment = environment
-        self._process = None  # type: Optional[subprocess.Popen[bytes]]
+        self._process: Optional["subprocess.Popen[bytes]"] = None
 
     def run(self, sinks: Sequence[BinaryIO]) -> int:
         """Run to the end, copying stdout and stderr, in the order they were written, to each sink."""

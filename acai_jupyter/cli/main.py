@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from acai_jupyter.commands import verbs
 from acai_jupyter.contract.errors import AcaiError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do one verb; the exit status is 0 done, 1 failed, 2 usage, 3 not found, 4 not allowed, 5 no server, 6 conflict."""
+    """Do one verb and return its exit status.
+
+    0 done, 1 the thing asked for failed, 2 wrong usage, 3 not found, 4 not allowed, 5 no server, 6 conflict.
+    """
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         arguments = verbs.parse("acai", words)

@@ -1,4 +1,7 @@
-"""Finding the server: told by the environment or a file, else the one that started this kernel, else any of this user."""
+"""Finding the server.
+
+Told by the environment or a file, else the one that started this kernel, else any of this user.
+"""
 
 from __future__ import annotations
 

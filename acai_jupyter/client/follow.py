@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from acai_jupyter.client.http import Client
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.jobs import Job
 from acai_jupyter.contract.states import END_STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acai_jupyter.client.http import Client
+    from acai_jupyter.contract.jobs import Job
 
 WAIT_SECONDS = 20
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -14,7 +14,9 @@ from acai_jupyter.client.connection import Connection, find_connection
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.endpoints import BASE, Endpoint
 from acai_jupyter.contract.errors import ServerUnreachable, Unavailable, VersionMismatch, from_body
-from acai_jupyter.contract.projects import Status
+
+if TYPE_CHECKING:
+    from acai_jupyter.contract.projects import Status
 
 ResponseT = TypeVar("ResponseT")
 CONNECT_SECONDS = 5.0

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from acai_jupyter.client.http import Client
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import BadRequest, StoreUnavailable
 from acai_jupyter.contract.uploads import (
@@ -24,6 +21,12 @@ from acai_jupyter.contract.uploads import (
 from acai_jupyter.transfer.hashing import hash_file
 from acai_jupyter.transfer.packs import Pack, write_pack
 from acai_jupyter.transfer.targets import TransferError, send
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from acai_jupyter.client.http import Client
 
 PACK_BYTES = 32 * 1024 * 1024
 

@@ -86,7 +86,9 @@ def ended(job: Job, *, failed: bool = True) -> Result:
         parts += [duration(last.billed_seconds), money(last.cost_usd)]
     if job.output or job.inputs:
         parts.append(f"{', '.join(job.inputs) or 'no input'} → {job.output or 'no output'}")
-    parts += [f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in job.attributes.items()]
+    parts += [
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in job.attributes.items()
+    ]
     bad = failed and job.state is not JobState.FINISHED
     return Result(" · ".join(parts), job, "job", failed=bad)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ from acai_jupyter.commands.units import parse_size
 from acai_jupyter.contract import endpoints
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acai_jupyter.contract.filesets import FileSet
     from acai_jupyter.contract.jobs import Job
     from acai_jupyter.contract.projects import Status

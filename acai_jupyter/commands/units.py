@@ -10,7 +10,7 @@ def size(count: float) -> str:
     """1.2 GB; steps of 1024, like JupyterLab's file browser."""
     for unit in ("B", "KB", "MB", "GB"):
         if count < _STEP:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}".replace(".0 ", " ")  # noqa: PLR2004
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}".replace(".0 ", " ")  # noqa: PLR2004 (where people change the number of digits)
         count /= _STEP
     return f"{count:.1f} TB"
 
@@ -28,9 +28,9 @@ def duration(seconds: float) -> str:
 
 def money(usd: float) -> str:
     """$0.03, and as many digits as a small sum needs."""
-    if usd == 0 or usd >= 0.01:  # noqa: PLR2004 (a cent)
+    if usd == 0 or usd >= 0.01:  # noqa: PLR2004 (where people change the number of digits)
         return f"${usd:,.2f}"
-    return f"${usd:.5f}" if usd >= 0.00001 else f"${usd:.1e}"  # noqa: PLR2004 (what five digits can say)
+    return f"${usd:.5f}" if usd >= 0.00001 else f"${usd:.1e}"  # noqa: PLR2004 (where people change the number of digits)
 
 
 def parse_size(text: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from acai_jupyter.contract.errors import BadRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from acai_jupyter.client.http import Client
     from acai_jupyter.commands.results import Result
 
@@ -54,7 +55,7 @@ def parameter(text: str) -> tuple[str, str | int | float]:
 
 def memory(text: str) -> int:
     """Read a size."""
-    from acai_jupyter.commands.units import parse_size  # noqa: PLC0415 (not needed to load the table)
+    from acai_jupyter.commands.units import parse_size
 
     try:
         return parse_size(text)
@@ -154,6 +155,6 @@ def parse(prog: str, words: Sequence[str]) -> argparse.Namespace:
 
 def run(arguments: argparse.Namespace, client: Any = None) -> Result:
     """Do what a parsed line says."""
-    from acai_jupyter.client.http import Client  # noqa: PLC0415 (`--help` needs no client)
+    from acai_jupyter.client.http import Client
 
     return VERBS[arguments.verb](client or Client(project=arguments.project), arguments)

@@ -146,7 +146,9 @@ CREATE_JOB = Endpoint(
     access=Access.WRITE,
     status=201,
 )
-LIST_JOBS = Endpoint("list_jobs", "GET", f"{PROJECT}/jobs", "Jobs, the newest first.", jobs.JobPage, query=queries.JobQuery)
+LIST_JOBS = Endpoint(
+    "list_jobs", "GET", f"{PROJECT}/jobs", "Jobs, the newest first.", jobs.JobPage, query=queries.JobQuery
+)
 GET_JOB = Endpoint("get_job", "GET", f"{PROJECT}/jobs/{{job}}", "One job with its attempts.", jobs.Job)
 GET_LOG = Endpoint(
     "get_log", "GET", f"{PROJECT}/jobs/{{job}}/log", "A stretch of a job's log.", jobs.LogPage, query=queries.LogQuery

@@ -75,7 +75,7 @@ _TAG = re.compile(r"^\[(ACAI_TAG|ACAI_TAG_NUM)\] (\S+) ([A-Za-z_][A-Za-z0-9_.-]*
 
 def tags(log: str, output: str) -> Dict[str, Dict[str, Any]]:
     """Read the tag lines of a log: attributes for the job and for its output file set, the last of a key counts."""
-    found = {"fileset": {}, "job": {}}  # type: Dict[str, Dict[str, Any]]
+    found: Dict[str, Dict[str, Any]] = {"fileset": {}, "job": {}}
     for match in _TAG.finditer(log):
         word, place, key, text = match.groups()
         value = _tag_value(word, text.rstrip("\r"))

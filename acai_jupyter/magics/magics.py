@@ -15,7 +15,7 @@ from acai_jupyter.contract.errors import AcaiError, JobFailed
 
 
 @magics_class
-class AcaiMagics(Magics):  # type: ignore[misc]
+class AcaiMagics(Magics):
     """`%acai VERB …` and `%%acai run …`."""
 
     @no_var_expand
@@ -37,18 +37,18 @@ class AcaiMagics(Magics):  # type: ignore[misc]
         if arguments.json:
             return result.plain()
         if result.text:
-            display(result)
+            display(result)  # type: ignore[no-untyped-call]
         return None
 
     def _cell(self, words: list[str], cell: str) -> None:
         if words[:1] != ["run"]:
             raise UsageError("%%acai is followed by run and its options: %%acai run --input digits --output model")
         arguments = verbs.cell_parser().parse_args(words[1:])
-        from acai_jupyter.client.http import Client  # noqa: PLC0415 (loading the extension needs none of it)
-        from acai_jupyter.commands.jobs import run_cell  # noqa: PLC0415
+        from acai_jupyter.client.http import Client
+        from acai_jupyter.commands.jobs import run_cell
 
         result = run_cell(Client(project=arguments.project), arguments, cell, _show)
-        display(result)
+        display(result)  # type: ignore[no-untyped-call]
         if result.failed:
             raise JobFailedInCell(result.text)
 

@@ -25,7 +25,7 @@ class Pack(NamedTuple):
 
 def write_pack(files: Iterable[Tuple[str, str]], out: BinaryIO) -> Pack:
     """Write files, given as (name, path), one after the other; each byte is read once."""
-    packed = []  # type: List[Packed]
+    packed: List[Packed] = []
     whole = hashlib.sha256()
     offset = 0
     for name, path in files:

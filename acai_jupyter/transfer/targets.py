@@ -47,7 +47,7 @@ def send(url: str, source: BinaryIO, size_bytes: int, headers: Optional[Dict[str
     if parts.scheme == "file":
         _write_file(urllib.request.url2pathname(parts.path), source)
         return
-    request = urllib.request.Request(url, data=source, method="PUT")  # type: ignore[arg-type]
+    request = urllib.request.Request(url, data=source, method="PUT")
     request.add_header("Content-Length", str(size_bytes))
     request.add_header("Content-Type", "application/octet-stream")
     for name, value in (headers or {}).items():
@@ -78,7 +78,7 @@ class _LocalFile:
     """A file of the store on this disk."""
 
     def __init__(self, path: str) -> None:
-        self._file = open(path, "rb")
+        self._file = open(path, "rb")  # noqa: SIM115 (closed by the context manager below)
         self.read = self._file.read
         self.seek = self._file.seek
         self.close = self._file.close

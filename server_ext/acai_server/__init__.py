@@ -8,6 +8,6 @@ __all__ = ["__version__"]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, object]]:
-    from acai_server.app import AcaiApp  # noqa: PLC0415 (a kernel that imports the package need not load the server)
+    from acai_server.app import AcaiApp
 
     return [{"module": "acai_server.app", "app": AcaiApp}]

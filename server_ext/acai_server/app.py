@@ -44,7 +44,9 @@ class AcaiApp(ExtensionApp):
     data_folder = Unicode(
         help="Folder of the database, the objects and the local jobs. Default: ~/.local/share/acai."
     ).tag(config=True)
-    url = Unicode("", help="Address of another ACAI server to attach to. Empty: serve the data folder.").tag(config=True)
+    url = Unicode("", help="Address of another ACAI server to attach to. Empty: serve the data folder.").tag(
+        config=True
+    )
     token = Unicode("", help="Token for the server at `url`. Better set as ACAI_TOKEN or in a file.").tag(config=True)
     project = Unicode("default", help="The project of the embedded default.").tag(config=True)
     user = Unicode(help="The name of the local user. Default: the name of the account.").tag(config=True)
@@ -76,7 +78,7 @@ class AcaiApp(ExtensionApp):
 
     def initialize_handlers(self) -> None:
         """Add our routes to the Jupyter server's."""
-        from acai_server.api.routes import routes  # noqa: PLC0415 (so that settings can be read without it)
+        from acai_server.api.routes import routes
 
         self.handlers.extend(routes())
 
@@ -115,7 +117,7 @@ class AcaiApp(ExtensionApp):
                 value = source.values[name]
                 try:
                     trait = self.traits()[name]
-                    return trait.from_string(value) if isinstance(value, str) else trait.validate(self, value)
+                    return trait.from_string(value) if isinstance(value, str) else trait._validate(self, value)  # noqa: SLF001 (traitlets has no other way to check without setting)
                 except (TraitError, ValueError) as error:
                     raise BadSetting(name=name, source=source.name, reason=str(error)) from error
         return getattr(self, name)
@@ -123,19 +125,19 @@ class AcaiApp(ExtensionApp):
 
 def compose(settings: Settings, token: str, address: Callable[[], str]) -> Services:
     """Choose the backends and put the services together. Slow: called in a thread, at the first need."""
-    from acai_jupyter.contract.projects import Backends  # noqa: PLC0415 (as below)
-    from acai_server.clock import Clock  # noqa: PLC0415 (what is imported here, JupyterLab's start does not wait for)
-    from acai_server.credentials.service import Credentials  # noqa: PLC0415
-    from acai_server.db import schema  # noqa: PLC0415
-    from acai_server.db.database import Database  # noqa: PLC0415
-    from acai_server.engine.service import Engine  # noqa: PLC0415
-    from acai_server.events.service import Events  # noqa: PLC0415
-    from acai_server.lake import filesets  # noqa: PLC0415
-    from acai_server.lake.service import Lake  # noqa: PLC0415
-    from acai_server.objects.signing import UrlSigner  # noqa: PLC0415
-    from acai_server.provenance.service import Provenance  # noqa: PLC0415
-    from acai_server.provisioner.prices import PriceBook  # noqa: PLC0415
-    from acai_server.services import Services  # noqa: PLC0415
+    from acai_jupyter.contract.projects import Backends
+    from acai_server.clock import Clock
+    from acai_server.credentials.service import Credentials
+    from acai_server.db import schema
+    from acai_server.db.database import Database
+    from acai_server.engine.service import Engine
+    from acai_server.events.service import Events
+    from acai_server.lake import filesets
+    from acai_server.lake.service import Lake
+    from acai_server.objects.signing import UrlSigner
+    from acai_server.provenance.service import Provenance
+    from acai_server.provisioner.prices import PriceBook
+    from acai_server.services import Services
 
     clock = Clock()
     bus = _event_bus(settings)
@@ -177,27 +179,29 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
 
 def _object_store(settings: Settings, signer: UrlSigner) -> ObjectStore:
     if settings.object_store == "filesystem":
-        from acai_server.objects.filesystem import FilesystemObjectStore  # noqa: PLC0415
+        from acai_server.objects.filesystem import FilesystemObjectStore
 
         return FilesystemObjectStore(settings.data_folder / "objects", signer)
     if settings.object_store == "memory":
-        from acai_server.objects.memory import MemoryObjectStore  # noqa: PLC0415
+        from acai_server.objects.memory import MemoryObjectStore
 
         return MemoryObjectStore(signer)
     if settings.object_store == "s3":
         if not settings.s3_bucket:
             raise BadSetting(name="s3_bucket", source="the settings", reason="an S3 store needs the name of a bucket")
         try:
-            from acai_server.objects.s3 import S3ObjectStore  # noqa: PLC0415
+            from acai_server.objects.s3 import S3ObjectStore
         except ImportError as error:
             raise SettingsBroken(reason="S3 needs boto3; pip install 'acai-jupyter[s3]'") from error
-        return S3ObjectStore(settings.s3_bucket, endpoint_url=settings.s3_endpoint_url or None, prefix=settings.s3_prefix)
+        return S3ObjectStore(
+            settings.s3_bucket, endpoint_url=settings.s3_endpoint_url or None, prefix=settings.s3_prefix
+        )
     raise _unknown("object_store", settings.object_store, "filesystem, s3 or memory")
 
 
 def _runner(settings: Settings) -> Runner:
     if settings.runner == "process":
-        from acai_server.runners.process import ProcessRunner  # noqa: PLC0415
+        from acai_server.runners.process import ProcessRunner
 
         return ProcessRunner(settings.data_folder / "attempts", PACKAGE / "agent.pyz")
     raise _unknown("runner", settings.runner, "process")
@@ -206,12 +210,12 @@ def _runner(settings: Settings) -> Runner:
 def _event_bus(settings: Settings) -> EventBus:
     name = settings.event_bus or ("postgres" if settings.database.startswith("postgres") else "memory")
     if name == "memory":
-        from acai_server.events.memory import MemoryEventBus  # noqa: PLC0415
+        from acai_server.events.memory import MemoryEventBus
 
         return MemoryEventBus()
     if name == "postgres":
         try:
-            from acai_server.events.postgres import PostgresEventBus  # noqa: PLC0415
+            from acai_server.events.postgres import PostgresEventBus
         except ImportError as error:
             raise SettingsBroken(reason="PostgreSQL needs psycopg; pip install 'acai-jupyter[postgres]'") from error
         return PostgresEventBus(settings.database)
@@ -229,7 +233,8 @@ def _clock_notice(database: Any, clock: Clock) -> list[str]:
     behind = 0.0 if newest is None else clock.not_before(newest)
     if behind < 60:  # noqa: PLR2004 (a minute is nothing to bother a person with)
         return []
-    return [f"This machine's clock is {behind / 60:.0f} min behind the newest record; set it right. Times go on from that record."]
+    late = f"This machine's clock is {behind / 60:.0f} min behind the newest record; set it right."
+    return [f"{late} Times go on from that record."]
 
 
 def _address(serverapp: Any) -> str:
@@ -245,6 +250,4 @@ def main() -> None:
     AcaiApp.alone = True
     AcaiApp.load_other_extensions = False
     AcaiApp.serverapp_config = {"open_browser": False, "port_retries": 0}
-    AcaiApp.launch_instance(sys.argv[1:])
-
-
+    AcaiApp.launch_instance(sys.argv[1:])  # type: ignore[no-untyped-call]

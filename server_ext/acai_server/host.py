@@ -66,7 +66,7 @@ class Host:
         try:
             self._take_hold()
         except AcaiError as error:
-            _log.error("%s", error.message)  # noqa: TRY400 (the sentence is all there is to say)
+            _log.error("%s", error.message)
             return
         if self._settings is not None and self.upstream is None and self._must_run(self._settings):
             self._watch = asyncio.ensure_future(self._open_quietly())
@@ -159,7 +159,7 @@ class Host:
         try:
             await self.services()
         except AcaiError as error:
-            _log.error("%s", error.message)  # noqa: TRY400 (the sentence is all there is to say)
+            _log.error("%s", error.message)
 
     def _open(self) -> Services:
         assert self._settings is not None

@@ -1,5 +1,8 @@
-"""Where settings come from, the first that has one wins: command line, `ACAI_*` environment, the project's file
-`acai.toml`, the user's configuration, the site's configuration, the default."""
+"""Where settings come from.
+
+The first that has one wins: command line, `ACAI_*` environment, the project's file `acai.toml`, the user's
+configuration, the site's configuration, the default.
+"""
 
 from __future__ import annotations
 

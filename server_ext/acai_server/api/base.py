@@ -67,7 +67,7 @@ class BaseHandler(APIHandler):
         except KeyError:
             raise MethodNotAllowed(method=self.request.method, path=self.request.path) from None
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Find out who calls; refuse what they may not do. A signed URL is checked by its own handler."""
         token = self._bearer()
         if self.endpoints and self.endpoint.access is Access.SIGNATURE:
@@ -141,7 +141,7 @@ class BaseHandler(APIHandler):
 
     def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
         """Say what failed: ours in one line, the unforeseen with its trace. No URL: it may hold a signature."""
-        if isinstance(value, AcaiError) or (isinstance(value, HTTPError) and value.status_code < 500):
+        if isinstance(value, AcaiError) or (isinstance(value, HTTPError) and value.status_code < 500):  # noqa: PLR2004 (HTTP's own border)
             _log.info("request %s: %s %s", self.request_id, type(value).__name__, value)
         else:
             _log.error("request %s failed", self.request_id, exc_info=(typ, value, tb))  # type: ignore[arg-type]

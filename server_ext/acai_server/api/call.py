@@ -59,5 +59,6 @@ class Call:
         return self.body
 
 
-Operation = Callable[[Call], Any]
+Operation = Callable[..., Any]
+"""Takes a `Call`. One that waits is a coroutine function, and gets what does work in threads too."""
 Operations = dict[Endpoint[Any], Operation]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.base.websocket import WebSocketMixin
-from tornado.websocket import WebSocketClosedError, WebSocketHandler, websocket_connect
 from tornado.httpclient import HTTPRequest
+from tornado.websocket import WebSocketClosedError, WebSocketHandler, websocket_connect
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.events import EventPage
 from acai_jupyter.contract.queries import EventQuery
 from acai_server.api.base import BaseHandler
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from acai_jupyter.contract.events import EventPage
     from acai_server.api.call import Call, Operations
     from acai_server.api.proxy import Upstream
     from acai_server.events.service import Events
@@ -68,13 +69,13 @@ async def list_events(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> E
         waker.close()
 
 
-class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):  # type: ignore[misc]
+class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
     """Sends pages of events as they happen, from the number that the reader has seen."""
 
-    endpoints = {"GET": endpoints.STREAM_EVENTS}  # noqa: RUF012 (as in the base)
+    endpoints = {"GET": endpoints.STREAM_EVENTS}  # noqa: RUF012 (as in the base class)
     _sender: asyncio.Task[None] | None = None
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Refuse before the upgrade, in the same shape as everywhere."""
         await BaseHandler.prepare(self)
 
@@ -117,7 +118,7 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):  # type
                 since = page.last
                 if not page.events:
                     await waker.wait(60)
-        except (WebSocketClosedError, asyncio.TimeoutError):
+        except (TimeoutError, WebSocketClosedError):
             self.close(TRY_AGAIN_LATER, "too slow")
         finally:
             waker.close()
@@ -131,13 +132,13 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):  # type
         headers = {"Authorization": f"Bearer {upstream.token}"}
         try:
             source = await websocket_connect(HTTPRequest(address, headers=headers))
-        except Exception:  # noqa: BLE001 (whatever it was: the reader comes back, and finds out by a request)
+        except Exception:  # noqa: BLE001 (whatever it was, the reader comes back and finds out by a request)
             self.close(TRY_AGAIN_LATER, "the server with the data cannot be reached")
             return
         try:
             while (message := await source.read_message()) is not None:
                 await asyncio.wait_for(self.write_message(message), SLOW_SECONDS)
-        except (WebSocketClosedError, asyncio.TimeoutError):
+        except (TimeoutError, WebSocketClosedError):
             pass
         finally:
             source.close()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from jupyter_server.auth.decorator import allow_unauthenticated  # the base handler's `prepare` does the refusing
 
-from acai_jupyter.contract.endpoints import Endpoint
 from acai_server.api.base import BaseHandler
 from acai_server.api.call import Call, Operation
 from acai_server.api.proxy import forward
+
+if TYPE_CHECKING:
+    from acai_jupyter.contract.endpoints import Endpoint
 
 
 class EndpointHandler(BaseHandler):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract import endpoints
@@ -12,6 +11,8 @@ from acai_jupyter.contract.jobs import CreateJob, Job, JobPage, LogPage
 from acai_jupyter.contract.queries import JobQuery, LogQuery
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from acai_server.api.call import Call, Operations
 
 FOLLOW_SECONDS = 0.1

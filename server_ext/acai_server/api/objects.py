@@ -25,11 +25,11 @@ MAX_OBJECT_BYTES = 2**50
 class ObjectHandler(BaseHandler):
     """Bytes in by PUT, bytes out by GET; nothing of them is held in memory as a whole."""
 
-    endpoints = {"PUT": endpoints.PUT_OBJECT, "GET": endpoints.GET_OBJECT}  # noqa: RUF012 (as in the base)
+    endpoints = {"PUT": endpoints.PUT_OBJECT, "GET": endpoints.GET_OBJECT}  # noqa: RUF012 (as in the base class)
     _spool: IO[bytes] | None = None
     _received = 0
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Check the signature before a byte is taken."""
         await BaseHandler.prepare(self)
         query = self.decode_query()

@@ -26,7 +26,11 @@ def document() -> dict[str, Any]:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, by_kind)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "ACAI for Jupyter", "version": __version__, "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"}},
+        "info": {
+            "title": "ACAI for Jupyter",
+            "version": __version__,
+            "license": {"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
+        },
         "servers": [{"url": BASE}],
         "paths": paths,
         "components": {
@@ -47,10 +51,16 @@ def _operation(endpoint: Endpoint[Any], schemas: dict[Any, Any]) -> dict[str, An
         "summary": endpoint.summary,
         "security": [] if endpoint.access is Access.SIGNATURE else [{"token": []}],
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
-        "responses": {str(endpoint.status): _answer(endpoint, schemas), "default": _content("An error.", schemas[ErrorBody])},
+        "responses": {
+            str(endpoint.status): _answer(endpoint, schemas),
+            "default": _content("An error.", schemas[ErrorBody]),
+        },
     }
     if endpoint.body is not None:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schemas[endpoint.body]}}}
+        operation["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schemas[endpoint.body]}},
+        }
     return operation
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +46,7 @@ async def forward(handler: BaseHandler, upstream: Upstream) -> None:
     )
     try:
         answer: Any = await AsyncHTTPClient().fetch(request, raise_error=False)
-    except (OSError, asyncio.TimeoutError, HTTPClientError) as error:
+    except (TimeoutError, OSError, HTTPClientError) as error:
         raise ServerUnreachable(where=f" at {upstream.url}") from error
     if answer.code == 599:  # noqa: PLR2004 (tornado's own word for no answer)
         raise ServerUnreachable(where=f" at {upstream.url}")

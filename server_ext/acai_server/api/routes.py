@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import allow_unauthenticated
 
@@ -11,9 +11,11 @@ from acai_jupyter.contract.endpoints import ALL, BASE, Endpoint
 from acai_jupyter.contract.errors import NotFound
 from acai_server.api import events, filesets, jobs, provenance, status, uploads
 from acai_server.api.base import BaseHandler
-from acai_server.api.call import Operations
 from acai_server.api.handler import handler_for
 from acai_server.api.objects import ObjectHandler
+
+if TYPE_CHECKING:
+    from acai_server.api.call import Operations
 
 OPERATIONS: Operations = {
     endpoint: operation

@@ -36,7 +36,7 @@ class ActionRecords:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def add(  # noqa: PLR0913 (a row has these columns)
+    def add(
         self,
         project: ProjectId,
         user: UserId,
@@ -80,7 +80,8 @@ class ActionRecords:
             creator=creator,
             created_at=action.created_at,
             inputs=[
-                (FileSetVersionId(row.file_set_version_id), InputRole(row.role)) for row in self._session.scalars(inputs)
+                (FileSetVersionId(row.file_set_version_id), InputRole(row.role))
+                for row in self._session.scalars(inputs)
             ],
             outputs=[FileSetVersionId(version) for version in self._session.scalars(outputs)],
         )

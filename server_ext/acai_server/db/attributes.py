@@ -38,4 +38,5 @@ class AttributeRecords:
             AttributeRow.subject_id == subject,
         )
         rows = self._session.scalars(query.order_by(AttributeRow.key))
-        return {row.key: row.number if row.text is None else row.text for row in rows if (row.number, row.text) != (None, None)}  # type: ignore[misc]
+        values = ((row.key, row.number if row.text is None else row.text) for row in rows)
+        return {key: value for key, value in values if value is not None}

@@ -1,26 +1,29 @@
 """Opens the database and hands out units of work.
 
-SQLite has one writer at a time: `writing()` begins with the lock in hand, so that a transaction never fails half-way for
-want of it. Whatever the engine, an error of SQLAlchemy leaves here as one of ours.
+SQLite has one writer at a time: `writing()` begins with the lock in hand, so that a transaction never fails half-way
+for want of it. Whatever the engine, an error of SQLAlchemy leaves here as one of ours.
 """
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
 from acai_jupyter.contract.errors import AcaiError, Conflict, DatabaseBusy, StoreFull
-from acai_server.clock import Clock
 from acai_server.db.work import Work
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from acai_server.clock import Clock
 
 BUSY_MILLISECONDS = 10_000
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -11,13 +10,15 @@ from sqlalchemy import insert, select, update
 
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import BlobId, ObjectKey, ProjectId, Sha256, UserId
-from acai_jupyter.contract.uploads import NewFile, SentObject
 from acai_server.db.tables import BlobRow, FileRow, FileVersionRow, ObjectRow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from sqlalchemy.orm import Session
+
+    from acai_jupyter.contract.uploads import NewFile, SentObject
 
 PAGE = 500
 """Values per statement: SQLite takes at least 999 parameters wherever it was built."""
@@ -105,7 +106,9 @@ class FileRecords:
             number, current = latest.get(file_id, (0, None))
             if not (only_changed and current == blob):
                 number += 1
-                fresh.append({"file_id": file_id, "number": number, "blob_id": blob, "user_id": user, "created_at": now})
+                fresh.append(
+                    {"file_id": file_id, "number": number, "blob_id": blob, "user_id": user, "created_at": now}
+                )
             entries.append(Entry(file.path, number, file.size_bytes, Sha256(file.sha256)))
         if fresh:
             self._session.execute(insert(FileVersionRow), fresh)
@@ -118,12 +121,12 @@ class FileRecords:
         ids: dict[str, int] = {}
         for page in _pages(sorted(paths)):
             query = select(FileRow.path, FileRow.id).where(FileRow.project_id == project, FileRow.path.in_(page))
-            ids |= {path: file for path, file in self._session.execute(query.order_by(FileRow.path).with_for_update())}
+            ids |= dict(self._session.execute(query.order_by(FileRow.path).with_for_update()).tuples().all())
             missing = [path for path in page if path not in ids]
             if missing:
                 made = insert(FileRow).returning(FileRow.path, FileRow.id)
                 rows = [{"project_id": project, "path": path, "latest": 0} for path in missing]
-                ids |= {path: file for path, file in self._session.execute(made, rows)}
+                ids |= dict(self._session.execute(made, rows).tuples().all())
         return ids
 
     def _latest(self, files: Iterable[int]) -> dict[int, tuple[int, int]]:

@@ -105,14 +105,14 @@ class FileSetRecords:
         query = select(FileSetRow.name, FileSetRow.latest).where(
             FileSetRow.project_id == project, FileSetRow.role == InputRole.DATA
         )
-        latest = {known: number for known, number in self._session.execute(query.limit(10_000))}
+        latest = dict(self._session.execute(query.limit(10_000)).tuples().all())
         if name in latest:
             return f" The latest is '{name}:{latest[name]}'."
         near = get_close_matches(name, latest, n=1)
         return f" Did you mean {near[0]} (latest: {near[0]}:{latest[near[0]]})?" if near else ""
 
 
-def _versions() -> Select[tuple[FileSetVersionRow, FileSetRow, str]]:
+def _versions() -> Select[FileSetVersionRow, FileSetRow, str]:
     return (
         select(FileSetVersionRow, FileSetRow, UserRow.name)
         .join(FileSetRow, FileSetRow.id == FileSetVersionRow.file_set_id)

@@ -112,9 +112,7 @@ class JobRecords:
             raise JobNotFound(job=number)
         return self._stored(row)
 
-    def advance(
-        self, job: JobId, to: JobState, reason: str, now: datetime, attempt: AttemptId | None = None
-    ) -> bool:
+    def advance(self, job: JobId, to: JobState, reason: str, now: datetime, attempt: AttemptId | None = None) -> bool:
         """Move a job if it may go there from where it is; says whether this call moved it."""
         moved = self._move(job, to, reason, now)
         if moved:
@@ -243,9 +241,7 @@ class JobRecords:
             inputs=self._inputs(row.id),
         )
 
-    def _add_transition(
-        self, job: int, attempt: AttemptId | None, state: JobState, reason: str, now: datetime
-    ) -> None:
+    def _add_transition(self, job: int, attempt: AttemptId | None, state: JobState, reason: str, now: datetime) -> None:
         row = {"job_id": job, "attempt_id": attempt, "state": state.value, "reason": reason, "at": now}
         self._session.execute(insert(TransitionRow), [row])
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from acai_jupyter.contract.errors import AcaiError, DatabaseBusy, DatabaseNewer
 
 if TYPE_CHECKING:
+    from alembic.config import Config
     from sqlalchemy.engine import Connection
 
     from acai_server.db.database import Database
@@ -67,7 +68,7 @@ def revision(connection: Connection) -> str | None:
 
 
 def _upgrade(connection: Connection) -> None:
-    from alembic import command  # noqa: PLC0415 (150 ms, needed once per version)
+    from alembic import command
 
     try:
         command.upgrade(alembic_config(connection), "head")
@@ -78,9 +79,9 @@ def _upgrade(connection: Connection) -> None:
         raise DatabaseBusy(reason=f"bringing its tables to revision {HEAD} failed: {error}") from error
 
 
-def alembic_config(connection: Connection) -> object:
+def alembic_config(connection: Connection) -> Config:
     """Return the configuration of Alembic over an open connection."""
-    from alembic.config import Config  # noqa: PLC0415 (see above)
+    from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))

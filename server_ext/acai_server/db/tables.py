@@ -369,7 +369,7 @@ class EventRow(Table):
     """A change, written in its transaction and numbered in commit order."""
 
     __tablename__ = "event"
-    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012 (a pruned number must not come again)
+    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012 (SQLAlchemy reads it as a plain class attribute)
     number: Mapped[int] = mapped_column(primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"), index=True)
     kind: Mapped[str] = mapped_column(String(32))

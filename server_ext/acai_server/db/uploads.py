@@ -35,9 +35,7 @@ class UploadRecords:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def create(
-        self, upload: UploadId, project: ProjectId, user: UserId, files: list[NewFile], now: datetime
-    ) -> None:
+    def create(self, upload: UploadId, project: ProjectId, user: UserId, files: list[NewFile], now: datetime) -> None:
         """Stage a session with all its names."""
         self._session.execute(
             insert(UploadSessionRow),

@@ -73,7 +73,11 @@ class Launcher:
             environment=_environment(job),
             inputs=pieces(InputRole.DATA, "/"),
             code=pieces(InputRole.CODE, job.request.code_root),
-            slots=Slots(log=self._slot(job, attempt, "log"), pack=self._slot(job, attempt, "pack"), result=self._slot(job, attempt, "result")),
+            slots=Slots(
+                log=self._slot(job, attempt, "log"),
+                pack=self._slot(job, attempt, "pack"),
+                result=self._slot(job, attempt, "result"),
+            ),
         )
 
     def _pieces(self, work: Work, job: StoredJob, entries: list[Entry], root: str) -> Iterator[Piece]:

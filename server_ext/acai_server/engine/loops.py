@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +40,7 @@ class Loop:
             try:
                 while not self._stopped.is_set() and self._step():
                     pass
-            except Exception:
+            except Exception:  # noqa: BLE001 (whatever it was, the loop must go on)
                 _log.exception("The %s could not do a step; it will try again.", self._name)
                 self._stopped.wait(1.0)
             if not self._stopped.is_set():

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 class Prices(Protocol):
     """Knows what a share of a machine costs."""
 
-    version: int
+    @property
+    def version(self) -> int:
+        """The price book's version, kept with each attempt."""
+        ...
 
     def cost_usd(self, vcpu: float, memory_bytes: int, seconds: float) -> float:
         """Return the cost of holding so much for so long."""

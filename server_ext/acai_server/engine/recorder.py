@@ -57,7 +57,7 @@ class Recorder:
         with self._database.writing() as work:
             self._write(work, job, attempt, result, end, log)
 
-    def _write(  # noqa: PLR0913 (all that is known of the end)
+    def _write(
         self,
         work: Work,
         job: StoredJob,

@@ -52,14 +52,14 @@ class Registry:
             raise JobRefused(reason=f"'{odd[:80]}' cannot be the name of an environment variable")
         machine, wanted = self._runner.machine(), request.resources
         if wanted.vcpu > machine.cpus:
-            raise JobRefused(reason=f"it asks for {wanted.vcpu:g} vCPU and no machine here has more than {machine.cpus:g}")
+            raise JobRefused(
+                reason=f"it asks for {wanted.vcpu:g} vCPU and no machine here has more than {machine.cpus:g}"
+            )
         if wanted.memory_bytes > machine.memory_bytes:
             gib = machine.memory_bytes / 1024**3
             raise JobRefused(reason=f"it asks for more memory than the {gib:.1f} GB that a machine here has")
 
-    def _inputs(
-        self, work: Work, project: ProjectId, request: CreateJob
-    ) -> list[tuple[StoredFileSet, InputRole]]:
+    def _inputs(self, work: Work, project: ProjectId, request: CreateJob) -> list[tuple[StoredFileSet, InputRole]]:
         sets = []
         for text in request.inputs:
             spec = parse_input(text)
@@ -82,7 +82,9 @@ class Registry:
                 if known[0] != entry.sha256:
                     raise JobRefused(reason=f"both {known[1]} and {stored.public.ref} have a '{path}', and they differ")
                 if path.split("/")[0] == "output":
-                    raise JobRefused(reason=f"'{path}' of {stored.public.ref} lies in output/, which is for the outputs")
+                    raise JobRefused(
+                        reason=f"'{path}' of {stored.public.ref} lies in output/, which is for the outputs"
+                    )
 
 
 def working_path(path: str, root: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class Engine:
     """Registry and logs for whoever asks; scheduler and monitor as loops between `start` and `stop`."""
 
-    def __init__(  # noqa: PLR0913 (the seams of the engine)
+    def __init__(
         self,
         database: Database,
         objects: ObjectStore,

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import Sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 AVERAGE = 256
 LARGEST = 8 * AVERAGE

@@ -11,7 +11,15 @@ from acai_jupyter.contract.errors import BadRequest, Conflict, FileSetNotFound, 
 from acai_jupyter.contract.ids import ObjectKey, ProjectId, Sha256, UploadId, UserId
 from acai_jupyter.contract.specs import SetRef, check_name, normal_path
 from acai_jupyter.contract.states import ActionKind, InputRole, UploadState
-from acai_jupyter.contract.uploads import CommitUpload, CreateUpload, NewObject, SentObject, Target, Upload, UploadResult
+from acai_jupyter.contract.uploads import (
+    CommitUpload,
+    CreateUpload,
+    NewObject,
+    SentObject,
+    Target,
+    Upload,
+    UploadResult,
+)
 from acai_server.lake import filesets
 from acai_server.objects.keys import upload_key
 
@@ -113,9 +121,7 @@ def _record(work: Work, project: ProjectId, user: UserId, upload: UploadId, requ
     )
 
 
-def _file_set(  # noqa: PLR0913 (what a file set is made of)
-    work: Work, project: ProjectId, user: UserId, name: str, added: AddedVersions, *, reuse: bool
-) -> str:
+def _file_set(work: Work, project: ProjectId, user: UserId, name: str, added: AddedVersions, *, reuse: bool) -> str:
     try:
         latest = work.file_sets.find(project, SetRef(name))
     except FileSetNotFound:
@@ -132,5 +138,3 @@ def _file_set(  # noqa: PLR0913 (what a file set is made of)
 
 def _role(entries: list[Entry]) -> InputRole:
     return InputRole.CODE if all(entry.path.startswith(CODE_FOLDER) for entry in entries) else InputRole.DATA
-
-

@@ -5,9 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
@@ -16,6 +14,9 @@ from acai_jupyter.contract.ids import ObjectKey
 from acai_server.objects.keys import checked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from acai_server.objects.protocol import ObjectStore
     from acai_server.objects.signing import UrlSigner
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,10 +15,18 @@ from acai_jupyter.contract.ids import ObjectKey
 from acai_server.objects.keys import checked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from acai_server.objects.protocol import ObjectStore
 
 _MISSING = ("NoSuchKey", "404", "NotFound")
-_BAD_BYTES = ("BadDigest", "XAmzContentSHA256Mismatch", "InvalidDigest", "IncompleteBody", "XAmzContentChecksumMismatch")
+_BAD_BYTES = (
+    "BadDigest",
+    "XAmzContentSHA256Mismatch",
+    "InvalidDigest",
+    "IncompleteBody",
+    "XAmzContentChecksumMismatch",
+)
 _FULL = ("InsufficientStorage", "QuotaExceeded", "XMinioStorageFull")
 
 
@@ -53,7 +60,9 @@ class S3ObjectStore:
             return b""
         last = size if size_bytes is None else min(size, offset + size_bytes)
         with _translated(key):
-            answer = self._client.get_object(Bucket=self._bucket, Key=self._key(key), Range=f"bytes={offset}-{last - 1}")
+            answer = self._client.get_object(
+                Bucket=self._bucket, Key=self._key(key), Range=f"bytes={offset}-{last - 1}"
+            )
             return bytes(answer["Body"].read())
 
     def size(self, key: ObjectKey) -> int:
@@ -68,7 +77,9 @@ class S3ObjectStore:
 
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
         """See the protocol."""
-        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=self._prefix + prefix
+        )
         with _translated(prefix):
             for page in pages:
                 for item in page.get("Contents", []):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import NotAllowed
-from acai_jupyter.contract.ids import ObjectKey
-from acai_jupyter.contract.queries import ObjectQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acai_jupyter.contract.ids import ObjectKey
+    from acai_jupyter.contract.queries import ObjectQuery
 
 
 class UrlSigner:

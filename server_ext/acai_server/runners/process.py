@@ -163,4 +163,3 @@ def _signal(pid: int, number: int) -> None:
 
 if TYPE_CHECKING:
     _proof: type[Runner] = ProcessRunner
-
