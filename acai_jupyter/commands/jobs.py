@@ -20,11 +20,12 @@ from acai_jupyter.contract.states import JobState
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from acai_jupyter.client.http import Client
 
 CODE_FOLDER = "/.code"
+_TAG = "[ACAI_TAG"
 
 
 def submit(client: Client, arguments: Namespace) -> Result:
@@ -47,7 +48,7 @@ def run_cell(client: Client, arguments: Namespace, cell: str, show: Callable[[st
         path.write_text(cell)
         code = _keep_code(client, path, "cell.py")
     job = client.call(endpoints.CREATE_JOB, _request(arguments, [python(), "-u", "cell.py"], code))
-    for piece in follow_log(client, job.number):
+    for piece in without_tags(follow_log(client, job.number)):
         show(piece)
     return ended(wait(client, job.number))
 
@@ -91,6 +92,20 @@ def ended(job: Job, *, failed: bool = True) -> Result:
     ]
     bad = failed and job.state is not JobState.FINISHED
     return Result(" · ".join(parts), job, "job", failed=bad)
+
+
+def without_tags(pieces: Iterable[str]) -> Iterator[str]:
+    """Leave out the lines that attach attributes: they are shown where the job is. The log itself keeps them."""
+    held = ""
+    for piece in pieces:
+        *lines, held = (held + piece).splitlines(keepends=True) or [""]
+        if held.endswith("\n") or not held.startswith(_TAG[: len(held)]):
+            lines, held = [*lines, held], ""
+        text = "".join(line for line in lines if not line.startswith(_TAG))
+        if text:
+            yield text
+    if held and not held.startswith(_TAG):
+        yield held
 
 
 def python() -> str:

@@ -131,6 +131,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     from acai_server.db import schema
     from acai_server.db.database import Database
     from acai_server.engine.service import Engine
+    from acai_server.events.pruner import EventPruner
     from acai_server.events.service import Events
     from acai_server.lake import filesets
     from acai_server.lake.service import Lake
@@ -153,10 +154,13 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     runner = _runner(settings)
     engine = Engine(database, objects, filesets, PriceBook(), runner, quota=settings.quota)
     credentials = Credentials(database, token, project=settings.project, user=settings.user)
+    pruner = EventPruner(database)
     bus.start()
     engine.start()
+    pruner.start()
 
     def close() -> None:
+        pruner.stop()
         engine.stop()
         bus.stop()
         database.close()

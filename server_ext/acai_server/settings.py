@@ -92,4 +92,4 @@ def site_config() -> Path:
 def _nearest(name: str, known: frozenset[str], prefix: str) -> str:
     near = get_close_matches(name, sorted(known), n=1)
     spelled = f"{prefix}{near[0].upper()}" if near and prefix else (near[0] if near else "")
-    return f"there is no such setting; did you mean {spelled}?" if near else "there is no such setting"
+    return f"there is no such setting; the nearest is {spelled}" if near else "there is no such setting"

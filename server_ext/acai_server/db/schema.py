@@ -36,16 +36,17 @@ def has_pending_jobs(path: Path) -> bool:
     return found is not None
 
 
-def migrate(database: Database) -> None:
-    """Bring the database to this code's revision. One that is newer is left alone and refused."""
+def migrate(database: Database) -> str | None:
+    """Bring the database to this code's revision and return the one it had. A newer one is left alone and refused."""
     with database.connect() as connection:
         found = revision(connection)
         connection.rollback()
         if found == HEAD:
-            return
+            return found
         if found is not None and found not in KNOWN:
             raise DatabaseNewer(found=found, known=HEAD)
         _upgrade(connection)
+        return found
 
 
 def check(database: Database) -> None:

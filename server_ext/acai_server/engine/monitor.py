@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from acai_jupyter.contract import loglines
 from acai_jupyter.contract.states import LIVE_STATES, JobState
 from acai_server.engine.attempts import runner_name
-from acai_server.engine.loops import Loop
+from acai_server.loops import Loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable

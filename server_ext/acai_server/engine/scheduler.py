@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.states import LIVE_STATES, JobState
-from acai_server.engine.loops import Loop
+from acai_server.loops import Loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
