@@ -1,0 +1,1 @@
+"""What `make bench` runs: our numbers beside the peers' and the limits, interleaved in one run."""
