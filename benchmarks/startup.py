@@ -66,6 +66,7 @@ def _start(prefix: Path, home: str) -> Start:
     port = free_port()
     command = [str(prefix / "bin" / "jupyter-lab"), "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"]
     environ = {"PATH": os.environ["PATH"], "HOME": home, "JUPYTER_CONFIG_DIR": f"{home}/config"}
+    environ["JUPYTER_PREFER_ENV_PATH"] = "0"  # else the environment's own configuration beats the home's
     before = time.perf_counter()
     server = subprocess.Popen(
         [*command, "--IdentityProvider.token=bench", f"--ServerApp.root_dir={home}"],

@@ -26,6 +26,7 @@ AcaiError
 │   ├── SettingsBroken
 │   ├── DatabaseNewer
 │   ├── DatabaseBusy
+│   ├── DatabaseBroken
 │   ├── VersionMismatch
 │   └── StoreUnavailable
 ├── StoreFull                  507
@@ -205,6 +206,12 @@ class DatabaseBusy(Unavailable):
     """The database did not answer in time: {reason}. Nothing was changed; try again."""
 
     code = "database_busy"
+
+
+class DatabaseBroken(Unavailable):
+    """The database is damaged: {reason}. Put a copy of it back, or move it away and begin with an empty one."""
+
+    code = "database_broken"
 
 
 class VersionMismatch(Unavailable):

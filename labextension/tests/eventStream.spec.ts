@@ -110,6 +110,17 @@ describe('EventStream', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
   });
 
+  it('tries at once when asked to, and never with two sockets', () => {
+    socket().accept();
+    stream.retry();
+    expect(sockets).toHaveLength(1);
+    socket().drop();
+    stream.retry();
+    stream.retry();
+    vi.advanceTimersByTime(60_000);
+    expect(sockets).toHaveLength(2);
+  });
+
   it('starts over with short waits only after a steady connection', () => {
     dropAndReopen();
     socket().accept();

@@ -51,10 +51,11 @@ describe('PanelView', () => {
     expect(text).toContain('Data in the object store');
   });
 
-  it('says that it reconnects', () => {
+  it('says that it reconnects, and offers to try at once', () => {
     const status = makeStatus();
     const text = read({ kind: 'connected', status, stream: 'reconnecting' });
     expect(text).toContain('reconnects by itself');
+    expect(text).toContain('Try again');
   });
 
   it('shows a difference of versions and what to run', () => {

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import getpass
 import sys
+from contextlib import ExitStack
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Int, TraitError, Unicode, default
+from traitlets import Float, Int, TraitError, Unicode
+from traitlets.config import Config
 
 from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
 from acai_server.host import Host
 from acai_server.records import home
-from acai_server.settings import Settings, Source, from_environment, from_file, site_config, user_config
+from acai_server.settings import Settings, Source, from_environment, from_file, from_mapping, site_config, user_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,36 +43,62 @@ class AcaiApp(ExtensionApp):
     load_other_extensions = True
     alone: ClassVar[bool] = False
     """Whether this is `jupyter acai`, which exits on errors, or an extension, which never does."""
+    failure: ClassVar[str] = ""
+    """Why `jupyter acai` could not begin to serve."""
+    description = "ACAI: versioned data, jobs and provenance, served without JupyterLab."
 
     data_folder = Unicode(
-        help="Folder of the database, the objects and the local jobs. Default: ~/.local/share/acai."
+        "",
+        help="Folder of the database, the objects, the local jobs and the token, an absolute path or one from '~'. "
+        "Empty: acai in XDG_DATA_HOME, which is ~/.local/share where it is not set.",
     ).tag(config=True)
-    url = Unicode("", help="Address of another ACAI server to attach to. Empty: serve the data folder.").tag(
+    url = Unicode(
+        "",
+        help="Address of another ACAI server to attach to, like http://host:8888, base URL included. "
+        "Empty: serve the data folder, or attach to the server that does.",
+    ).tag(config=True)
+    token = Unicode(
+        "",
+        help="Token for the server at 'url', unused without one. Better in the environment or a file than on a command "
+        "line, which other users of the machine can read. Empty: none is shown.",
+    ).tag(config=True)
+    project = Unicode("default", help="Name of the project that is made in a new database.").tag(config=True)
+    user = Unicode(
+        "", help="Name of the user that is made in a new database. Empty: the name of this account on the machine."
+    ).tag(config=True)
+    database = Unicode(
+        "",
+        help="URL of a PostgreSQL database, like postgresql://user@host/acai; its tables are made by "
+        "'acai-server migrate'. Empty: SQLite in the data folder, whose tables are made by themselves.",
+    ).tag(config=True)
+    object_store = Unicode(
+        "filesystem",
+        help="Where bytes rest: 'filesystem' (the data folder), 's3' (a bucket), or 'memory' (gone with the server).",
+    ).tag(config=True)
+    s3_bucket = Unicode("", help="Name of the bucket. Needed when 'object_store' is 's3', else unused.").tag(
         config=True
     )
-    token = Unicode("", help="Token for the server at `url`. Better set as ACAI_TOKEN or in a file.").tag(config=True)
-    project = Unicode("default", help="The project of the embedded default.").tag(config=True)
-    user = Unicode(help="The name of the local user. Default: the name of the account.").tag(config=True)
-    database = Unicode("", help="URL of a PostgreSQL database. Empty: SQLite in the data folder.").tag(config=True)
-    object_store = Unicode(
-        "filesystem", help="Where bytes rest: 'filesystem' (the data folder), 's3', or 'memory'."
+    s3_prefix = Unicode(
+        "", help="What every key in the bucket begins with, like acai/. Empty: keys begin at the bucket's root."
     ).tag(config=True)
-    s3_bucket = Unicode("", help="The bucket, when `object_store` is 's3'.").tag(config=True)
-    s3_prefix = Unicode("", help="What every key in the bucket begins with.").tag(config=True)
-    s3_endpoint_url = Unicode("", help="Address of an S3 service other than Amazon's.").tag(config=True)
+    s3_endpoint_url = Unicode(
+        "", help="Address of an S3 service, like http://host:8333. Empty: Amazon's, as boto3 is configured."
+    ).tag(config=True)
     runner = Unicode("process", help="What runs jobs: 'process' (this machine).").tag(config=True)
     event_bus = Unicode(
-        "", help="What wakes readers of events: 'memory' or 'postgres'. Empty: what fits the database."
+        "",
+        help="What wakes who waits for events: 'memory' (this server) or 'postgres' (every server of the database). "
+        "Empty: 'postgres' with a PostgreSQL database, else 'memory'.",
     ).tag(config=True)
-    quota = Int(4, help="How many jobs of one user may hold a machine at once.").tag(config=True)
-
-    @default("data_folder")
-    def _default_data_folder(self) -> str:
-        return str(home())
-
-    @default("user")
-    def _default_user(self) -> str:
-        return getpass.getuser()
+    slow_reader_seconds = Float(
+        15.0,
+        min=0.1,
+        help="Who reads events by a WebSocket and does not take what was sent for so long is disconnected; they can "
+        "come back and resume.",
+    ).tag(config=True)
+    quota = Int(4, min=1, help="How many jobs of one user in one project may hold a machine at once; at least 1.").tag(
+        config=True
+    )
 
     def initialize_settings(self) -> None:
         """Make the host; nothing is opened yet."""
@@ -84,31 +113,40 @@ class AcaiApp(ExtensionApp):
 
     async def _start_jupyter_server_extension(self, serverapp: Any) -> None:
         await self.host.start(_address(serverapp))
-        if self.alone:
+        if self.alone and self.host.upstream is None:
             try:
-                await self.host.services()
+                await self.host.connect()
             except AcaiError as error:
-                serverapp.exit_message = error.message
+                AcaiApp.failure = error.message
                 serverapp.stop()
 
     async def stop_extension(self) -> None:
         """End the loops, close the database, let go of the data folder."""
         await self.host.stop()
 
+    def _load_config(self, cfg: Config, *args: Any, **kwargs: Any) -> None:
+        """Leave our settings to `read_settings`: a wrong one is to be said, not to keep the extension from loading."""
+        others = Config(deepcopy(cfg))
+        for name in Settings.__dataclass_fields__:
+            others.get("AcaiApp", {}).pop(name, None)
+        super()._load_config(others, *args, **kwargs)
+
     def read_settings(self) -> Settings:
         """Merge all sources; what is not understood is named with its place."""
         names = frozenset(Settings.__dataclass_fields__)
+        jupyters = frozenset(self.trait_names(config=True))
         root = getattr(self.serverapp, "root_dir", ".")
         sources = [
-            Source("the command line", dict(self.cli_config.get("AcaiApp", {}))),
+            from_mapping("the command line", getattr(self.serverapp, "cli_config", {}).get("AcaiApp", {}), jupyters),
             from_environment(names),
             from_file(Path(root) / "acai.toml", names),
-            Source("Jupyter's configuration", dict(self.config.get("AcaiApp", {}))),
+            from_mapping("Jupyter's configuration", self.config.get("AcaiApp", {}), jupyters),
             from_file(user_config(), names),
             from_file(site_config(), names),
         ]
         values = {name: self._value(name, sources) for name in sorted(names)}
-        values["data_folder"] = Path(values["data_folder"]).expanduser().absolute()
+        values["data_folder"] = Path(values["data_folder"] or home()).expanduser().absolute()
+        values["user"] = values["user"] or getpass.getuser()
         return Settings(**values)
 
     def _value(self, name: str, sources: list[Source]) -> Any:
@@ -117,7 +155,8 @@ class AcaiApp(ExtensionApp):
                 value = source.values[name]
                 try:
                     trait = self.traits()[name]
-                    return trait.from_string(value) if isinstance(value, str) else trait._validate(self, value)  # noqa: SLF001 (traitlets has no other way to check without setting)
+                    read = trait.from_string(value) if isinstance(value, str) else value
+                    return trait._validate(self, read)  # noqa: SLF001 (traitlets has no other way to check without setting)
                 except (TraitError, ValueError) as error:
                     raise BadSetting(name=name, source=source.name, reason=str(error)) from error
         return getattr(self, name)
@@ -142,35 +181,31 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
 
     clock = Clock()
     bus = _event_bus(settings)
-    url = settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}"
-    database = Database(url, clock, bus.wake)
-    if database.name == "sqlite":
-        schema.migrate(database)
-    else:
-        schema.check(database)
-    notices = _clock_notice(database, clock)
     signer = UrlSigner(token.encode(), address, lambda: clock.now().timestamp())
     objects = _object_store(settings, signer)
     runner = _runner(settings)
-    engine = Engine(database, objects, filesets, PriceBook(), runner, quota=settings.quota)
-    credentials = Credentials(database, token, project=settings.project, user=settings.user)
-    pruner = EventPruner(database)
-    bus.start()
-    engine.start()
-    pruner.start()
-
-    def close() -> None:
-        pruner.stop()
-        engine.stop()
-        bus.stop()
-        database.close()
+    url = settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}"
+    with ExitStack() as opened:  # what fails on the way leaves nothing open: it will be tried again
+        database = Database(url, clock, bus.wake)
+        opened.callback(database.close)
+        if database.name == "sqlite":
+            schema.migrate(database)
+        else:
+            schema.check(database)
+        notices = _clock_notice(database, clock)
+        engine = Engine(database, objects, filesets, PriceBook(), runner, quota=settings.quota)
+        credentials = Credentials(database, token, project=settings.project, user=settings.user)
+        for loop in (bus, engine, EventPruner(database)):
+            opened.callback(loop.stop)
+            loop.start()
+        close = opened.pop_all().close
 
     return Services(
         credentials=credentials,
         lake=Lake(database, objects),
         provenance=Provenance(database),
         engine=engine,
-        events=Events(database, bus),
+        events=Events(database, bus, slow_reader_seconds=settings.slow_reader_seconds),
         objects=objects,
         signer=signer,
         backends=Backends(database.name, objects.name, runner.name, bus.name),
@@ -255,3 +290,5 @@ def main() -> None:
     AcaiApp.load_other_extensions = False
     AcaiApp.serverapp_config = {"open_browser": False, "port_retries": 0}
     AcaiApp.launch_instance(sys.argv[1:])  # type: ignore[no-untyped-call]
+    if AcaiApp.failure:
+        sys.exit(AcaiApp.failure)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
-from acai_jupyter.contract.errors import AcaiError, SettingsBroken
+from acai_jupyter.contract.errors import AcaiError, NotReady, SettingsBroken
 from acai_server import __version__
 from acai_server.api.proxy import Upstream
 from acai_server.db.schema import has_pending_jobs
@@ -43,7 +43,7 @@ class Closable(Protocol):
 
 
 class Host:
-    """Between `start` and `stop` it answers `services()` or has an `upstream`."""
+    """Between `start` and `stop` it serves the data, or is attached to who does, or says what is wrong."""
 
     def __init__(self, read_settings: Callable[[], Settings], compose: Compose) -> None:
         self._read_settings = read_settings
@@ -54,6 +54,7 @@ class Host:
         self._lock_file: int | None = None
         self._address = ""
         self._watch: asyncio.Task[None] | None = None
+        self._opener: asyncio.Task[None] | None = None
         self._stopped = False
         self.record = ServerRecord()
         self.upstream: Upstream | None = None
@@ -69,58 +70,73 @@ class Host:
             _log.error("%s", error.message)
             return
         if self._settings is not None and self.upstream is None and self._must_run(self._settings):
-            self._watch = asyncio.ensure_future(self._open_quietly())
+            self._opener = asyncio.ensure_future(self._open_quietly())
 
-    async def services(self) -> Services:
-        """Return the services, opened at the first call."""
+    async def connect(self) -> Services | Upstream:
+        """Return the services, opened at the first call, or the server that has the data.
+
+        What failed before is tried again from the settings on, so that mending the cause is enough.
+        """
         async with self._opening:
-            if self._services is None:
-                if self._stopped:
-                    raise SettingsBroken(reason="the server is stopping")
-                if self._lock_file is None:
-                    self._take_hold()
-                loop = asyncio.get_running_loop()
-                self._services = await loop.run_in_executor(self.executor, self._open)
+            if self._services is not None:
+                return self._services
+            if self._stopped:
+                raise SettingsBroken(reason="the server is stopping")
+            if not self._address:
+                raise NotReady
+            if self.upstream is None:
+                self._take_hold()
+            if self.upstream is not None:
+                return self.upstream
+            loop = asyncio.get_running_loop()
+            self._services = await loop.run_in_executor(self.executor, self._open)
             return self._services
 
     async def stop(self) -> None:
         """Let go. What runs goes on; a server that waits takes over."""
         self._stopped = True
-        if self._watch is not None:
-            self._watch.cancel()
         for stream in list(self.streams):
             stream.close()
-        self.record.remove()
-        async with self._opening:
+        async with self._opening:  # nobody is half-way through opening now
+            for task in (self._watch, self._opener):
+                if task is not None:
+                    task.cancel()
+            self.record.remove()
             if self._services is not None:
                 loop = asyncio.get_running_loop()
                 await loop.run_in_executor(self.executor, self._services.close)
                 self._services = None
         self.executor.shutdown(wait=False)
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
+        self._let_go()
 
     def _take_hold(self) -> None:
         """Read the settings, then lock the data folder or attach to the server that has."""
+        self._let_go()
         settings = self._settings = self._read_settings()
         if settings.url:
             self._attach(Upstream(settings.url, settings.token))
             return
         descriptor = _lock(settings.data_folder)
-        if descriptor is None:
-            self._attach(_holder(settings.data_folder))
-            self._watch = asyncio.ensure_future(self._wait_for_hold(settings))
+        if descriptor is not None:
+            self._hold(settings, descriptor)
             return
-        self._hold(settings, descriptor)
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.ensure_future(self._wait_for_hold(settings))
+        self._attach(_holder(settings.data_folder))
 
     def _hold(self, settings: Settings, descriptor: int) -> None:
         self._lock_file = descriptor
         self.upstream = None
         token = _secret(settings.data_folder / "token", "acai_")
         said = json.dumps({"url": self._address, "token": token})
-        write_private(settings.data_folder / "server.json", said)
+        _write(settings.data_folder / "server.json", said)
         self._tell(self._address, token, str(settings.data_folder))
+
+    def _let_go(self) -> None:
+        """Unlock the data folder, if this process has it; who waits for it takes over."""
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
 
     def _attach(self, upstream: Upstream) -> None:
         self.upstream = upstream
@@ -136,6 +152,8 @@ class Host:
         """Take over when the server that has the data is gone, and follow it when it comes back elsewhere."""
         while True:
             await asyncio.sleep(TAKEOVER_SECONDS)
+            if self._lock_file is not None:  # a request was quicker
+                return
             try:
                 descriptor = _lock(settings.data_folder)
                 if descriptor is None:
@@ -143,7 +161,7 @@ class Host:
                     continue
                 self._hold(settings, descriptor)
                 _log.info("The server that had the data is gone; this one serves it now.")
-                await self.services()
+                await self.connect()
             except AcaiError as error:
                 _log.warning("%s", error.message)
             if self._lock_file is not None:
@@ -157,7 +175,7 @@ class Host:
 
     async def _open_quietly(self) -> None:
         try:
-            await self.services()
+            await self.connect()
         except AcaiError as error:
             _log.error("%s", error.message)
 
@@ -208,8 +226,12 @@ def _secret(path: Path, prefix: str) -> str:
     if known:
         return known
     made = prefix + secrets.token_urlsafe(32)
+    _write(path, made)
+    return made
+
+
+def _write(path: Path, text: str) -> None:
     try:
-        write_private(path, made)
+        write_private(path, text)
     except OSError as error:
         raise SettingsBroken(reason=f"{path} cannot be written ({error.strerror})") from error
-    return made

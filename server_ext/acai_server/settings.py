@@ -11,9 +11,12 @@ import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PREFIX = "ACAI_"
 OF_CLIENTS = frozenset({"URL", "TOKEN", "PROJECT", "JOB", "INPUT", "OUTPUT"})
@@ -45,6 +48,7 @@ class Settings:
     s3_endpoint_url: str
     runner: str
     event_bus: str
+    slow_reader_seconds: float
     quota: int
 
 
@@ -60,6 +64,14 @@ def from_environment(known: frozenset[str]) -> Source:
         elif variable.removeprefix(PREFIX) not in OF_CLIENTS:
             raise BadSetting(name=variable, source="the environment", reason=_nearest(name, known, PREFIX))
     return Source("the environment", values)
+
+
+def from_mapping(place: str, values: Mapping[str, Any], known: frozenset[str]) -> Source:
+    """Return the settings that Jupyter has read from a place."""
+    for name in values:
+        if name not in known:
+            raise BadSetting(name=name, source=place, reason=_nearest(name, known, ""))
+    return Source(place, dict(values))
 
 
 def from_file(path: Path, known: frozenset[str]) -> Source:

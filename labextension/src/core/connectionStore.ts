@@ -33,9 +33,13 @@ export class ConnectionStore {
     return this._state;
   }
 
-  /** Resolves when the state says how it went; never rejects. Asks once, however often it is called meanwhile. */
+  /**
+   * Resolves when the state says how it went; never rejects. Asks once, however often it is called meanwhile.
+   * When the connection was lost, it is looked for at once rather than after a pause.
+   */
   connect(): Promise<void> {
     if (this.disposed || this._state.kind === 'connected') {
+      this.stream?.retry();
       return Promise.resolve();
     }
     this.pending ??= this.load().finally(() => {

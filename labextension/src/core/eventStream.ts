@@ -40,6 +40,14 @@ export class EventStream {
     }
   }
 
+  /** Ends the waiting for the next try, if it waits for one. */
+  retry(): void {
+    if (this._state === 'reconnecting' && this.socket === null) {
+      clearTimeout(this.timer);
+      this.open();
+    }
+  }
+
   /** Safe to call twice. */
   dispose(): void {
     if (this.disposed) {

@@ -34,6 +34,9 @@ function Below(props: IPanelViewProps): React.ReactElement | null {
   if (state.kind === 'connected') {
     return (
       <>
+        {state.stream === 'reconnecting' && (
+          <Remedy commands={[]} busy={false} onRetry={onRetry} />
+        )}
         <Notices
           version={compareVersions(state.status.version, pageVersion)}
           sentences={state.status.notices ?? []}

@@ -26,6 +26,7 @@ from acai_jupyter.contract.errors import (
     TooLarge,
 )
 from acai_jupyter.contract.events import ErrorBody, ErrorDetail
+from acai_server.api.proxy import Upstream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,8 @@ class BaseHandler(APIHandler):
     endpoints: ClassVar[dict[str, Endpoint[Any]]] = {}
     member: Member
     services: Services
+    upstream: Upstream | None = None
+    """Who answers instead, when this server is only attached; then there are neither services nor a member."""
 
     def initialize(self) -> None:
         """Give the request an id; one that the caller brings is kept, so that logs can be joined."""
@@ -69,21 +72,34 @@ class BaseHandler(APIHandler):
 
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Find out who calls; refuse what they may not do. A signed URL is checked by its own handler."""
-        token = self._bearer()
-        if self.endpoints and self.endpoint.access is Access.SIGNATURE:
+        token = self.bearer()
+        if self._takes_signature():
             self.current_user = self._jupyter_current_user = JupyterUser("signed-url")
+            await self._connect()
             return
         if token is None:
             await self._jupyter_identity()
-        if self.host.upstream is not None:
+        await self._connect()
+        if self.upstream is not None:
             return
-        self.services = await self.host.services()
         credentials = self.services.credentials
         self.member = credentials.local if token is None else await self.in_thread(credentials.authenticate, token)
         if token is not None:
             self.current_user = self._jupyter_current_user = JupyterUser(self.member.user.name)
         if self.endpoints:
             credentials.authorise(self.member, self.path_kwargs.get("project"), self.endpoint.access)
+
+    async def _connect(self) -> None:
+        """Find out who answers: our services, or the server that has the data."""
+        found = await self.host.connect()
+        if isinstance(found, Upstream):
+            self.upstream = found
+        else:
+            self.services = found
+
+    def _takes_signature(self) -> bool:
+        endpoint = self.endpoints.get(self.request.method or "")
+        return endpoint is not None and endpoint.access is Access.SIGNATURE
 
     async def _jupyter_identity(self) -> None:
         """Ask Jupyter's IdentityProvider and Authorizer, with XSRF and origin checks."""
@@ -99,7 +115,7 @@ class BaseHandler(APIHandler):
         if not await ensure_async(self.authorizer.is_authorized(self, self.current_user, action, self.auth_resource)):
             raise NotAllowed(user=self.current_user.username, action=action)
 
-    def _bearer(self) -> str | None:
+    def bearer(self) -> str | None:
         """ACAI's own token, if the caller brings one. It is never taken from the URL, which ends up in logs."""
         scheme, _, token = self.request.headers.get("Authorization", "").partition(" ")
         known = scheme.lower() in ("bearer", "token") and token.strip().startswith(TOKEN_PREFIX)
@@ -154,6 +170,8 @@ class BaseHandler(APIHandler):
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Write the one error shape."""
         error = self._as_ours(status_code, (kwargs.get("exc_info") or (None, None, None))[1])
+        if isinstance(error, MethodNotAllowed):
+            self.set_header("Allow", ", ".join(self.endpoints))
         details = {name: value for name, value in error.details.items() if isinstance(value, str | int | float | bool)}
         body = ErrorBody(ErrorDetail(error.code, error.message, details | {"request_id": self.request_id}))
         self.set_header("X-Request-Id", self.request_id)

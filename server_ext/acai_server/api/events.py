@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -10,23 +11,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyter_server.base.websocket import WebSocketMixin
-from tornado.httpclient import HTTPRequest
-from tornado.websocket import WebSocketClosedError, WebSocketHandler, websocket_connect
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.errors import AcaiError, BadRequest, NotAllowed
 from acai_jupyter.contract.queries import EventQuery
 from acai_server.api.base import BaseHandler
+from acai_server.api.proxy import follow
+from acai_server.events.service import SLOW_READER_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from tornado.websocket import WebSocketClientConnection
+
     from acai_jupyter.contract.events import EventPage
     from acai_server.api.call import Call, Operations
-    from acai_server.api.proxy import Upstream
     from acai_server.events.service import Events
 
-SLOW_SECONDS = 15.0
-"""A reader that does not take what was sent for so long is disconnected; it can come back and resume."""
+_log = logging.getLogger("acai_server.api")
 TRY_AGAIN_LATER = 1013
 
 
@@ -74,6 +77,7 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
 
     endpoints = {"GET": endpoints.STREAM_EVENTS}  # noqa: RUF012 (as in the base class)
     _sender: asyncio.Task[None] | None = None
+    _source: WebSocketClientConnection | None = None
 
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Refuse before the upgrade, in the same shape as everywhere."""
@@ -84,12 +88,18 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
         """Upgrade to a WebSocket."""
         del project
         self._query = self.decode_query()
+        if self.request.headers.get("Upgrade", "").lower() != "websocket":
+            raise BadRequest(reason="this route speaks WebSocket only; without one, ask for pages of events")
+        if not self.check_origin():
+            raise NotAllowed("The Jupyter server refused this: it comes from a page of another origin.")
+        if self.upstream is not None:
+            self._source = await follow(self, self.upstream)
         await WebSocketHandler.get(self)
 
     def open(self, *args: Any, **kwargs: Any) -> None:
         """Begin to send."""
-        del args, kwargs
-        work = self._send() if self.host.upstream is None else self._relay(self.host.upstream)
+        super().open(*args, **kwargs)
+        work = self._send() if self._source is None else self._relay(self._source)
         self._sender = asyncio.ensure_future(work)
         self.host.streams.add(self)
 
@@ -102,6 +112,8 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
         self.host.streams.discard(self)
         if self._sender is not None:
             self._sender.cancel()
+        if self._source is not None:
+            self._source.close()
 
     async def _send(self) -> None:
         query = self._query
@@ -114,32 +126,26 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
                 waker.reset()
                 page: EventPage = await self.in_thread(events.after, self.member.project_id, since)
                 if page.events or page.reload or since is None:
-                    await self._write(page)
+                    text = msgspec.json.encode(page).decode()
+                    await asyncio.wait_for(self.write_message(text), events.slow_reader_seconds)
                 since = page.last
                 if not page.events:
                     await waker.wait(60)
         except (TimeoutError, WebSocketClosedError):
             self.close(TRY_AGAIN_LATER, "too slow")
+        except AcaiError as error:
+            _log.warning("request %s: a stream of events ended: %s", self.request_id, error.message)
         finally:
             waker.close()
+            self.close(TRY_AGAIN_LATER, "come back for the rest")
 
-    async def _write(self, page: EventPage) -> None:
-        await asyncio.wait_for(self.write_message(msgspec.json.encode(page).decode()), SLOW_SECONDS)
-
-    async def _relay(self, upstream: Upstream) -> None:
+    async def _relay(self, source: WebSocketClientConnection) -> None:
         """Pass on what the server that has the data sends; when it goes, so does this connection."""
-        address = upstream.address(self.request.path, self.request.query).replace("http", "ws", 1)
-        headers = {"Authorization": f"Bearer {upstream.token}"}
-        try:
-            source = await websocket_connect(HTTPRequest(address, headers=headers))
-        except Exception:  # noqa: BLE001 (whatever it was, the reader comes back and finds out by a request)
-            self.close(TRY_AGAIN_LATER, "the server with the data cannot be reached")
-            return
         try:
             while (message := await source.read_message()) is not None:
-                await asyncio.wait_for(self.write_message(message), SLOW_SECONDS)
+                await asyncio.wait_for(self.write_message(message), SLOW_READER_SECONDS)
         except (TimeoutError, WebSocketClosedError):
-            pass
+            self.close(TRY_AGAIN_LATER, "too slow")
         finally:
             source.close()
             self.close(TRY_AGAIN_LATER, "the server with the data has gone")

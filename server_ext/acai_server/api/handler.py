@@ -22,8 +22,8 @@ class EndpointHandler(BaseHandler):
 
     async def _serve(self, **params: str) -> None:
         endpoint = self.endpoint
-        if self.host.upstream is not None:
-            await forward(self, self.host.upstream)
+        if self.upstream is not None:
+            await forward(self, self.upstream)
             return
         operation = self.operations[endpoint.method]
         call = Call(self.services, self.member, params, self.decode_query(), self.decode_body())

@@ -10,7 +10,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from tornado.web import stream_request_body
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.errors import BadRequest, TooLarge
+from acai_jupyter.contract.errors import BadRequest, NotAllowed, TooLarge
 from acai_jupyter.contract.queries import ObjectQuery
 from acai_server.api.base import BaseHandler
 from acai_server.objects.keys import checked
@@ -34,7 +34,8 @@ class ObjectHandler(BaseHandler):
         await BaseHandler.prepare(self)
         query = self.decode_query()
         assert isinstance(query, ObjectQuery)
-        self.services = await self.host.services()
+        if self.upstream is not None:
+            raise NotAllowed("This server has no objects; a signed URL is for the server that signed it.")
         self._query = query
         self._key = checked(self.path_kwargs["key"])
         self.services.signer.check(self.request.method or "", self._key, query)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
+from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.endpoints import BASE
-from acai_jupyter.contract.errors import ServerUnreachable
+from acai_jupyter.contract.errors import ServerUnreachable, from_body
 
 if TYPE_CHECKING:
     from acai_server.api.base import BaseHandler
@@ -34,7 +37,7 @@ class Upstream:
 async def forward(handler: BaseHandler, upstream: Upstream) -> None:
     """Ask the other server and answer what it answers."""
     headers = {name: handler.request.headers[name] for name in _PASSED if name in handler.request.headers}
-    headers |= {"Authorization": f"Bearer {upstream.token}", "X-Request-Id": handler.request_id}
+    headers |= {"Authorization": authorization(handler, upstream), "X-Request-Id": handler.request_id}
     method = handler.request.method or "GET"
     request = HTTPRequest(
         upstream.address(handler.request.path, handler.request.query),
@@ -54,4 +57,39 @@ async def forward(handler: BaseHandler, upstream: Upstream) -> None:
     for name in _RETURNED:
         if name in answer.headers:
             handler.set_header(name, answer.headers[name])
-    handler.finish(answer.body)
+    body = answer.body
+    if handler.endpoint is endpoints.GET_STATUS and answer.code == endpoints.GET_STATUS.status:
+        body = _attached(body)
+    handler.finish(body)
+
+
+async def follow(handler: BaseHandler, upstream: Upstream) -> WebSocketClientConnection:
+    """Open the same WebSocket at the other server, or refuse as it refused."""
+    address = upstream.address(handler.request.path, handler.request.query).replace("http", "ws", 1)
+    headers = {"Authorization": authorization(handler, upstream), "X-Request-Id": handler.request_id}
+    try:
+        return await websocket_connect(HTTPRequest(address, headers=headers, request_timeout=TIMEOUT_SECONDS))
+    except HTTPClientError as error:
+        if error.response is None or error.code == 599:  # noqa: PLR2004 (as above)
+            raise ServerUnreachable(where=f" at {upstream.url}") from error
+        raise from_body(_json(error.response.body), error.code) from error
+    except (OSError, TimeoutError, WebSocketError) as error:
+        raise ServerUnreachable(where=f" at {upstream.url}") from error
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return None
+
+
+def authorization(handler: BaseHandler, upstream: Upstream) -> str:
+    """Return what to show upstream: the token that the caller brought, as nobody has checked it here, else ours."""
+    return f"Bearer {handler.bearer() or upstream.token}"
+
+
+def _attached(body: bytes) -> bytes:
+    """Say how this server stands to the data. As plain JSON: the other server may be of another version."""
+    said = msgspec.json.decode(body)
+    return msgspec.json.encode(said | {"mode": "attached"})

@@ -1,7 +1,7 @@
 """Opens the database and hands out units of work.
 
 SQLite has one writer at a time: `writing()` begins with the lock in hand, so that a transaction never fails half-way
-for want of it. Whatever the engine, an error of SQLAlchemy leaves here as one of ours.
+for want of it. Whatever the engine, trouble with the database leaves here as one of our errors.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import Connection, make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
-from acai_jupyter.contract.errors import AcaiError, Conflict, DatabaseBusy, StoreFull
+from acai_jupyter.contract.errors import AcaiError, Conflict, DatabaseBroken, DatabaseBusy, StoreFull
 from acai_server.db.work import Work
 
 if TYPE_CHECKING:
@@ -103,19 +104,34 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def _translated() -> Iterator[None]:
+    """Name what the database cannot help. What is left is a fault of ours, and told as one."""
     try:
         yield
-    except AcaiError:
-        raise
     except IntegrityError as error:
         raise Conflict(reason="somebody else did the same at the same moment; try again") from error
     except DBAPIError as error:
-        raise _named(error) from error
-    except SQLAlchemyError as error:
-        raise DatabaseBusy(reason=type(error).__name__) from error
+        known = _named(error)
+        if known is None:
+            raise
+        raise known from error
+    except PoolTimeout as error:
+        raise DatabaseBusy(reason="all connections are in use") from error
 
 
-def _named(error: DBAPIError) -> AcaiError:
-    text = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    full = "disk is full" in text or "No space left" in text or type(error.orig).__name__ == "DiskFull"
-    return StoreFull(what="the database") if full else DatabaseBusy(reason=text)
+def _named(error: DBAPIError) -> AcaiError | None:
+    cause = error.orig
+    text = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
+    if isinstance(cause, sqlite3.Error):
+        return _of_sqlite(getattr(cause, "sqlite_errorcode", 0) & 0xFF, text)
+    if type(cause).__name__ == "DiskFull":
+        return StoreFull(what="the database")
+    return DatabaseBusy(reason=text) if isinstance(error, OperationalError) else None
+
+
+def _of_sqlite(code: int, text: str) -> AcaiError | None:
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(what="the database")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return DatabaseBroken(reason=text)
+    unavailable = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+    return DatabaseBusy(reason=text) if code in (*unavailable, sqlite3.SQLITE_READONLY) else None

@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from acai_server.events.protocol import EventBus
 
 PAGE = 500
+SLOW_READER_SECONDS = 15.0
 
 
 class Events:
     """The table and the bus together."""
 
-    def __init__(self, database: Database, bus: EventBus) -> None:
+    def __init__(
+        self, database: Database, bus: EventBus, *, slow_reader_seconds: float = SLOW_READER_SECONDS
+    ) -> None:
         self._database = database
         self._bus = bus
+        self.slow_reader_seconds = slow_reader_seconds
+        """Who does not take what was sent for so long is disconnected; they can come back and resume."""
 
     def after(self, project: ProjectId, since: int | None) -> EventPage:
         """Return the events after a number; without one, where the stream is now."""
