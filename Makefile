@@ -24,8 +24,8 @@ lab: setup  ## Open JupyterLab on the quick start; ARGS="--no-browser --port 900
 	$(BIN)/jupyter lab $(ROOT_ARGS) --ServerApp.root_dir=$(CURDIR)/notebooks --LabApp.default_url=/lab/tree/quick-start.ipynb $(ARGS)
 
 test: setup $(STAMPS)/chromium  ## Run all tests; ARGS="-k words" are passed to pytest
+	npm run --silent test
 	$(BIN)/python -m pytest $(ARGS)
-	npm test
 
 test-pythons: setup  ## Run unit and contract tests on the other Pythons of this machine
 	sh tests/pythons.sh $(UV)

@@ -1,14 +1,17 @@
-"""Writes what is generated from the contract: the TypeScript types. A test fails when they are stale."""
+"""Writes what is generated from the contract: TypeScript types, and a copy of the OpenAPI document for readers.
+
+A test fails when they are stale.
+"""
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 from typing import Any
 
 from acai_server.api.openapi import document
 
-TARGET = Path(__file__).parent / "src" / "contract.ts"
+ROOT = Path(__file__).parents[1]
 HEADER = "// Generated from the contract by `make contract`; do not edit.\n"
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
@@ -42,16 +45,29 @@ def _type(schema: dict[str, Any]) -> str:
         return " | ".join(f"'{value}'" for value in schema["enum"])
     if "anyOf" in schema:
         return " | ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        return " | ".join(_PLAIN[one] for one in kind)
+    kinds = schema.get("type", [])
+    return " | ".join(_plain(kind, schema) for kind in (kinds if isinstance(kinds, list) else [kinds])) or "unknown"
+
+
+def _plain(kind: str, schema: dict[str, Any]) -> str:
     if kind == "array":
         item = _type(schema.get("items", {}))
-        return f"({item})[]" if re.search(r"[|]", item) else f"{item}[]"
+        return f"({item})[]" if "|" in item else f"{item}[]"
     if kind == "object":
         return f"{{ [key: string]: {_type(schema.get('additionalProperties') or {})} }}"
-    return _PLAIN.get(str(kind), "unknown")
+    return _PLAIN[kind]
 
+
+def openapi() -> str:
+    """Return the OpenAPI document as text."""
+    return json.dumps(document(), indent=2) + "\n"
+
+
+GENERATED = {
+    ROOT / "labextension" / "src" / "contract.ts": typescript,
+    ROOT / "docs" / "developers" / "openapi.json": openapi,
+}
 
 if __name__ == "__main__":
-    TARGET.write_text(typescript())
+    for path, generate in GENERATED.items():
+        path.write_text(generate())

@@ -43,8 +43,9 @@ class Client:
     def call(
         self, endpoint: Endpoint[ResponseT], body: msgspec.Struct | None = None, /, *, query: Any = None, **params: Any
     ) -> ResponseT:
-        """Call one endpoint; the project is filled in."""
-        project = self.connection.project or self.status.project
+        """Call one endpoint; the project is filled in. What server this is was asked before the first call."""
+        status = self.status
+        project = self.connection.project or status.project
         return self._send(endpoint, {"project": project, **params}, body, query or {})
 
     def _send(
