@@ -6,7 +6,6 @@ BIN := $(CURDIR)/$(VENV)/bin
 STAMPS := $(VENV)/.stamps
 UV := $(BIN)/uv
 export PATH := $(BIN):$(PATH)
-export HATCH_JUPYTER_BUILDER_SKIP_BUILD := true
 export UV_PYTHON_DOWNLOADS := never
 ROOT_ARGS := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 AGENT_SOURCES := $(wildcard acai_jupyter/agent/*.py acai_jupyter/transfer/*.py) acai_jupyter/in_job.py acai_jupyter/contract/loglines.py
@@ -70,7 +69,7 @@ $(STAMPS)/uv:
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/python: $(STAMPS)/uv pyproject.toml constraints.txt package.json server_ext/hatch_build.py $(AGENT_SOURCES)
-	$(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
+	SKIP_JUPYTER_BUILDER=1 $(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
 $(STAMPS)/node: $(STAMPS)/uv
@@ -83,8 +82,8 @@ node_modules/.package-lock.json: package.json package-lock.json $(STAMPS)/node
 
 $(STAMPS)/lab: $(STAMPS)/python node_modules/.package-lock.json $(LAB_SOURCES) tsconfig.json
 	npm run --silent build:prod
-	@mkdir -p $(VENV)/share/jupyter/labextensions && ln -sfn $(CURDIR)/labextension/dist $(VENV)/share/jupyter/labextensions/acai-jupyter
-	@mkdir -p $(VENV)/etc/jupyter/jupyter_server_config.d && ln -sf $(CURDIR)/server_ext/jupyter-config/acai_server.json $(VENV)/etc/jupyter/jupyter_server_config.d/acai_server.json
+	@sh .ci/link.sh $(CURDIR)/labextension/dist $(VENV)/share/jupyter/labextensions/acai-jupyter
+	@sh .ci/link.sh $(CURDIR)/server_ext/jupyter-config/acai_server.json $(VENV)/etc/jupyter/jupyter_server_config.d/acai_server.json
 	@touch $@
 
 $(STAMPS)/chromium: $(STAMPS)/python
