@@ -13,7 +13,7 @@ from acai_jupyter._version import __version__
 from acai_jupyter.client.connection import Connection, find_connection
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.endpoints import BASE, Endpoint
-from acai_jupyter.contract.errors import ServerUnreachable, Unavailable, VersionMismatch, from_body
+from acai_jupyter.contract.errors import ProjectNotFound, ServerUnreachable, Unavailable, VersionMismatch, from_body
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.projects import Status
@@ -38,6 +38,8 @@ class Client:
         if _series(status.version) != _series(__version__):
             older = "the server" if _series(status.version) < _series(__version__) else "this environment"
             raise VersionMismatch(server=status.version, client=__version__, older=older)
+        if self.connection.project not in (None, status.project):
+            raise ProjectNotFound(project=self.connection.project)
         return status
 
     def call(

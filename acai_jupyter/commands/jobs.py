@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from acai_jupyter.client.follow import follow_log, wait
 from acai_jupyter.client.uploads import LocalFile
 from acai_jupyter.client.uploads import put as upload
 from acai_jupyter.commands.results import Result
-from acai_jupyter.commands.units import duration, money
+from acai_jupyter.commands.units import duration, money, size
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import BadRequest, NotFound
 from acai_jupyter.contract.jobs import CreateJob, Job, Resources
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from acai_jupyter.client.http import Client
 
 CODE_FOLDER = "/.code"
+MEMORY_STEP = 256 * 1024**2
 _TAG = "[ACAI_TAG"
+_LIMITS = {"cpu": "a job has 0.5 to 8 vCPU, in steps of 0.5", "memory": "a job has 512 MB to 8 GB of memory"}
 
 
 def submit(client: Client, arguments: Namespace) -> Result:
@@ -33,7 +38,7 @@ def submit(client: Client, arguments: Namespace) -> Result:
     script = Path(arguments.script)
     if not script.is_file():
         raise NotFound(f"No script {script}.")
-    code = _keep_code(client, script, script.name)
+    code = _keep_code(client, script, script.name, script.stem)
     command = [python(), "-u", script.name, *arguments.args]
     job = client.call(endpoints.CREATE_JOB, _request(arguments, command, code))
     hint = f"log: acai logs {job.number}"
@@ -46,7 +51,7 @@ def run_cell(client: Client, arguments: Namespace, cell: str, show: Callable[[st
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cell.py"
         path.write_text(cell)
-        code = _keep_code(client, path, "cell.py")
+        code = _keep_code(client, path, "cell.py", _notebook())
     job = client.call(endpoints.CREATE_JOB, _request(arguments, [python(), "-u", "cell.py"], code))
     for piece in without_tags(follow_log(client, job.number)):
         show(piece)
@@ -127,17 +132,23 @@ def _request(arguments: Namespace, command: list[str], code: str) -> CreateJob:
 
 
 def _resources(arguments: Namespace) -> Resources:
-    step = 256 * 1024**2
-    memory = -(-arguments.memory // step) * step  # what is not a multiple is rounded up to the next
+    memory = -(-arguments.memory // MEMORY_STEP) * MEMORY_STEP  # what is not a multiple is rounded up to the next
     try:
-        return Resources(vcpu=arguments.cpu, memory_bytes=memory)
-    except ValueError as error:
-        raise BadRequest(reason=str(error)) from error
+        return msgspec.convert({"vcpu": arguments.cpu, "memory_bytes": memory}, Resources)
+    except msgspec.ValidationError as error:
+        wrong = "cpu" if "vcpu" in str(error) else "memory"
+        given = f"{arguments.cpu:g}" if wrong == "cpu" else size(arguments.memory)
+        raise BadRequest(f"--{wrong} {given} cannot be had: {_LIMITS[wrong]}.") from error
 
 
-def _keep_code(client: Client, source: Path, name: str) -> str:
+def _notebook() -> str:
+    """The name of the notebook that this kernel belongs to, where the server says so."""
+    return Path(os.environ.get("JPY_SESSION_NAME", "cell")).stem
+
+
+def _keep_code(client: Client, source: Path, name: str, owner: str) -> str:
     """Keep a program as a file set of its own; the same text again is the same version."""
-    slug = re.sub(r"[^a-z0-9]+", "-", Path(name).stem.lower()).strip("-") or "program"
+    slug = re.sub(r"[^a-z0-9]+", "-", owner.lower()).strip("-") or "program"
     result = upload(client, [LocalFile(source, f"{CODE_FOLDER}/code.{slug}/{name}")], file_set=f"code.{slug}")
     assert result.file_set is not None
     return result.file_set
@@ -156,7 +167,7 @@ def _refuse_ipython(cell: str) -> None:
         if line[:1] in "!%":
             raise BadRequest(
                 f"Line {error.lineno} '{line[:60]}' is IPython's, and a cell in a job is plain Python. "
-                "Use subprocess for a command, or `acai submit notebook.ipynb` for a notebook."
+                "Run a command with the module subprocess, and keep what is the notebook's own in another cell."
             ) from error
         raise BadRequest(f"Line {error.lineno} is not Python: {error.msg}.") from error
 

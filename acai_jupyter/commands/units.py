@@ -1,29 +1,41 @@
-"""Units for people: sizes, durations, money."""
+"""Units for people: sizes, durations, money. The panel counts the same way, in labextension/src/core/format.ts."""
 
 from __future__ import annotations
 
-_STEP = 1024.0
+_STEP = 1024
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def size(count: float) -> str:
-    """1.2 GB; steps of 1024, like JupyterLab's file browser."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if count < _STEP:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}".replace(".0 ", " ")  # noqa: PLR2004 (where people change the number of digits)
+    """1.2 GB, 24 GB; steps of 1024, like JupyterLab's file browser."""
+    units = ["B", "KB", "MB", "GB", "TB", "PB"]
+    while round(count) >= _STEP and len(units) > 1:
         count /= _STEP
-    return f"{count:.1f} TB"
+        units.pop(0)
+    return f"{_number(count)} {units[0]}"
 
 
 def duration(seconds: float) -> str:
-    """3.2 s, 3 min 20 s, 2 h 5 min."""
-    if seconds < _MINUTE:
-        return f"{seconds:.1f} s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE:.0f} min {seconds % _MINUTE:.0f} s"
-    if seconds < _DAY:
-        return f"{seconds // _HOUR:.0f} h {seconds % _HOUR // _MINUTE:.0f} min"
-    return f"{seconds // _DAY:.0f} d {seconds % _DAY // _HOUR:.0f} h"
+    """3.2 s, 12 s, 3 min 20 s, 2 h 5 min; never more than two units."""
+    if seconds < _MINUTE - 0.5:
+        return f"{_number(seconds)} s"
+    whole = round(seconds)
+    if whole < _HOUR:
+        return _pair(whole, (_MINUTE, "min"), (1, "s"))
+    if whole < _DAY:
+        return _pair(whole, (_HOUR, "h"), (_MINUTE, "min"))
+    return _pair(whole, (_DAY, "d"), (_HOUR, "h"))
+
+
+def _number(value: float) -> str:
+    """One decimal below ten, none above, and no '.0'."""
+    return f"{value:.1f}".removesuffix(".0") if value < 9.95 else str(int(value + 0.5))  # noqa: PLR2004 (what rounds to ten)
+
+
+def _pair(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
+    first, rest = divmod(seconds, large[0])
+    second = rest // small[0]
+    return f"{first} {large[1]} {second} {small[1]}" if second else f"{first} {large[1]}"
 
 
 def money(usd: float) -> str:

@@ -57,9 +57,10 @@ class Launcher:
         self._runner.start(Order(runner_name(job, attempt), url, attempt.vcpu, attempt.memory_bytes))
 
     def _document(self, work: Work, job: StoredJob, attempt: StoredAttempt) -> LaunchDocument:
+        sets = work.file_sets.by_id([version for version, _ in job.inputs])
+
         def pieces(role: InputRole, root: str) -> list[Piece]:
             versions = [version for version, of in job.inputs if of is role]
-            sets = work.file_sets.by_id(versions)
             entries = [
                 entry for version in versions for entry in self._file_sets.read(work, job.project_id, sets[version])
             ]
@@ -70,7 +71,7 @@ class Launcher:
             key=attempt.key,
             job=job.number,
             command=job.request.command,
-            environment=_environment(job),
+            environment=_environment(job, [sets[v].public.ref for v, of in job.inputs if of is InputRole.DATA]),
             inputs=pieces(InputRole.DATA, "/"),
             code=pieces(InputRole.CODE, job.request.code_root),
             slots=Slots(
@@ -98,8 +99,8 @@ class Launcher:
             work.events.record(job.project_id, "job_crashed", f"job {job.number}", state=JobState.CRASHED.value)
 
 
-def _environment(job: StoredJob) -> dict[str, str]:
+def _environment(job: StoredJob, inputs: list[str]) -> dict[str, str]:
     request = job.request
-    known = {"ACAI_JOB": str(job.number), "ACAI_INPUT": " ".join(request.inputs), "ACAI_OUTPUT": request.output or ""}
+    known = {"ACAI_JOB": str(job.number), "ACAI_INPUT": " ".join(inputs), "ACAI_OUTPUT": request.output or ""}
     parameters = {f"ACAI_PARAM_{name.upper()}": str(value) for name, value in request.parameters.items()}
     return {**request.environment, **known, **parameters}

@@ -1,0 +1,87 @@
+"""Sphinx builds the documentation with this. What the code knows better than we do is written in by `fill`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acai_jupyter._version import __version__
+from acai_jupyter.contract.endpoints import ALL
+from acai_server.app import AcaiApp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from sphinx.application import Sphinx
+
+project = "ACAI for Jupyter"
+author = "ACAI for Jupyter developers"
+copyright = "2026, ACAI for Jupyter developers"
+version = release = __version__
+
+extensions = ["myst_parser"]
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 3
+nitpicky = True
+smartquotes = False  # quotes belong to messages and values, and are copied
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"{project} {version}"
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": project},
+    "navbar_end": ["theme-switcher"],
+    "primary_sidebar_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+}
+
+
+def endpoints() -> str:
+    """Return the table of routes."""
+    found = sorted(ALL, key=lambda endpoint: (endpoint.path, endpoint.method))
+    rows = ((f"`{e.method} {e.path}`", f"{e.summary} Needs {e.access.value}. `{e.name}`") for e in found)
+    return _table(("Route", "What"), rows)
+
+
+def settings() -> str:
+    """Return the table of settings."""
+    traits = AcaiApp.class_own_traits(config=True)
+    rows = (
+        (f"`{name}`", f"{trait.help} Default `{trait.default_value!r}`; `ACAI_{name.upper()}` in the environment.")
+        for name, trait in traits.items()
+    )
+    return _table(("Setting", "Meaning"), rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {"endpoints": endpoints, "settings": settings}
+_MARK = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
+
+
+def fill(text: str) -> str:
+    """Put the tables where a page asks for them."""
+    return _MARK.sub(lambda mark: TABLES[mark[1]](), text)
+
+
+def setup(app: Sphinx) -> None:
+    """Fill pages as they are read; a page with a table is read anew in each build."""
+
+    def read(_app: Sphinx, _page: str, source: list[str]) -> None:
+        source[0] = fill(source[0])
+
+    def outdated(_app: Sphinx, env: Any, *_changes: object) -> list[str]:
+        return [page for page in env.found_docs if _MARK.search(Path(env.doc2path(page)).read_text())]
+
+    app.connect("source-read", read)
+    app.connect("env-get-outdated", outdated)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(head), *(list(row) for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,1 @@
+"""The tests; the folders say of which kind."""
