@@ -1,12 +1,16 @@
 """One attempt from its launch document to its result record."""
 
+import hashlib
 import io
 import json
 import os
+import shutil
 import signal
 import sys
 import time
-from typing import Any, Dict, List, Optional
+import unicodedata
+from contextlib import suppress
+from typing import Any, Dict, List, Optional, Tuple
 
 from acai_jupyter.agent.program import Program
 from acai_jupyter.contract.loglines import marked
@@ -15,6 +19,7 @@ from acai_jupyter.transfer.targets import TransferError, fetch, send
 
 OUTPUT = "output"
 COULD_NOT_START = 125
+COULD_NOT_KEEP = 74
 
 
 class Attempt:
@@ -46,7 +51,8 @@ class Attempt:
         except TransferError as error:
             self._reason = "an input could not be fetched: %s" % error
         self._say("uploading")
-        pack = self._send_outputs(keep=exit_code == 0)
+        pack, exit_code = self._keep_outputs(exit_code)
+        shutil.rmtree(self._work, ignore_errors=True)  # on a full disk, log and result need the room
         self._send_log()
         record = {
             "version": 1,
@@ -87,10 +93,10 @@ class Attempt:
     def _execute(self) -> int:
         if self._stopped:
             return 128 + signal.SIGTERM
-        with open(self._log_path(), "wb") as log:
+        with open(self._log_path(), "wb", buffering=0) as log:
             self._program = Program(self._launch["command"], self._work, self._environment())
             try:
-                return self._program.run((log, sys.stdout.buffer))
+                return self._program.run((log, sys.stdout.buffer.raw))
             except OSError as error:
                 self._reason = "the program could not be started: %s" % (error.strerror or error)
                 return COULD_NOT_START
@@ -103,29 +109,43 @@ class Attempt:
             environment["PYTHONPATH"] = sys.argv[0] if not known else known + os.pathsep + sys.argv[0]
         return environment
 
+    def _keep_outputs(self, exit_code: int) -> Tuple[Pack, int]:
+        """Send what a program that succeeded has left; if that cannot be done, the attempt has failed."""
+        try:
+            return self._send_outputs(keep=exit_code == 0), exit_code
+        except (TransferError, OSError) as error:
+            self._reason = self._reason or "its outputs could not be kept: %s" % error
+            return Pack([], 0, hashlib.sha256().hexdigest()), exit_code or COULD_NOT_KEEP
+        finally:
+            with suppress(FileNotFoundError):
+                os.remove(self._spool_path())
+
     def _send_outputs(self, keep: bool) -> Pack:
         """Pack and send the output folder; its files are found again by the result record."""
-        spool = os.path.join(self._folder, "pack")
+        spool = self._spool_path()
         root = os.path.join(self._work, OUTPUT)
         with open(spool, "wb") as out:
-            pack = write_pack(((name, os.path.join(root, name)) for name in (_files(root) if keep else [])), out)
+            names = _files(root) if keep else []
+            pack = write_pack([(_kept_name(name), os.path.join(root, name)) for name in names], out)
         if pack.files:
             with open(spool, "rb") as source:
                 send(self._launch["slots"]["pack"], source, pack.size_bytes)
-        os.remove(spool)
         return pack
 
     def _send_log(self) -> None:
         if os.path.exists(self._log_path()):
-            with open(self._log_path(), "rb") as source:
+            with open(self._log_path(), "rb") as source, suppress(TransferError):  # the result matters more
                 send(self._launch["slots"]["log"], source, os.path.getsize(self._log_path()))
+
+    def _spool_path(self) -> str:
+        return os.path.join(self._folder, "pack")
 
     def _log_path(self) -> str:
         return os.path.join(self._folder, "log")
 
     def _say(self, state: str) -> None:
-        sys.stdout.buffer.write(marked(self._launch["key"], {"state": state, "at": time.time()}))
-        sys.stdout.buffer.flush()
+        with suppress(OSError):  # advisory
+            os.write(sys.stdout.fileno(), marked(self._launch["key"], {"state": state, "at": time.time()}))
 
     def _stop(self, number: int, frame: object) -> None:
         del frame
@@ -144,6 +164,14 @@ def _files(root: str) -> List[str]:
             if os.path.isfile(path) and not os.path.islink(path):
                 found.append(os.path.relpath(path, root))
     return sorted(found)
+
+
+def _kept_name(name: str) -> str:
+    """The one normal form of a name; what no path in a project can be is refused by name."""
+    normal = unicodedata.normalize("NFC", name)
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in normal):
+        raise TransferError("%a cannot be the name of a file in a project" % name)
+    return normal
 
 
 def _has_real_package() -> bool:

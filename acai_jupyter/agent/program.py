@@ -3,7 +3,8 @@
 import os
 import signal
 import subprocess
-from typing import BinaryIO, Dict, List, Optional, Sequence
+from io import RawIOBase
+from typing import Dict, List, Optional, Sequence
 
 PIECE = 64 * 1024
 
@@ -17,8 +18,8 @@ class Program:
         self._environment = environment
         self._process: Optional["subprocess.Popen[bytes]"] = None
 
-    def run(self, sinks: Sequence[BinaryIO]) -> int:
-        """Run to the end, copying stdout and stderr, in the order they were written, to each sink."""
+    def run(self, sinks: Sequence[RawIOBase]) -> int:
+        """Run to the end, copying stdout and stderr, in the order they were written, to each sink while it takes them."""
         process = subprocess.Popen(
             self._command,
             cwd=self._folder,
@@ -35,9 +36,7 @@ class Program:
                 piece = os.read(output.fileno(), PIECE)
                 if not piece:
                     break
-                for sink in sinks:
-                    sink.write(piece)
-                    sink.flush()
+                sinks = [sink for sink in sinks if _took(sink, piece)]
         code = process.wait()
         return 128 - code if code < 0 else code
 
@@ -45,3 +44,12 @@ class Program:
         """Send a signal to the program and all it started."""
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, number)
+
+
+def _took(sink: RawIOBase, piece: bytes) -> bool:
+    """Write to a sink; a full disk ends the log, not the program."""
+    try:
+        sink.write(piece)
+    except OSError:
+        return False
+    return True

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
+import msgspec
+
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.errors import BadRequest, StoreUnavailable
+from acai_jupyter.contract.errors import AcaiError, BadRequest, StoreUnavailable, Unavailable, from_body
 from acai_jupyter.contract.uploads import (
     CommitUpload,
     CreateTargets,
@@ -87,6 +90,15 @@ def _send_pack(client: Client, upload: str, pack: Pack, spool: BinaryIO) -> Sent
     try:
         send(target.url, spool, pack.size_bytes, target.headers)
     except TransferError as error:
-        raise StoreUnavailable(reason=str(error)) from error
+        raise _told_by_store(error) from error
     blobs = [PackedBlob(f.sha256, f.offset, f.size_bytes) for f in pack.files]
     return SentObject(target.key, pack.size_bytes, pack.sha256, blobs)
+
+
+def _told_by_store(error: TransferError) -> AcaiError:
+    """What a store of our own server refused with, else that the store does not answer."""
+    with suppress(msgspec.DecodeError):
+        told = from_body(msgspec.json.decode(error.answer), error.status)
+        if not isinstance(told, Unavailable):
+            return told
+    return StoreUnavailable(reason=str(error))

@@ -17,7 +17,10 @@ TIMEOUT_SECONDS = 60
 
 
 class TransferError(Exception):
-    """Bytes could not be moved, or were not those that were asked for."""
+    """Bytes could not be moved, or were not those that were asked for. A store that refused has said so in `answer`."""
+
+    status = 0
+    answer = b""
 
 
 def fetch(url: str, offset: int, size_bytes: int, sha256: str, path: str) -> None:
@@ -107,7 +110,9 @@ def _answer(request: urllib.request.Request) -> Iterator["_LocalFile"]:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             yield answer
     except urllib.error.HTTPError as error:
-        raise TransferError("the store answered %d" % error.code) from error
+        refused = TransferError("the store answered %d" % error.code)
+        refused.status, refused.answer = error.code, error.read(BUFFER)
+        raise refused from error
     except (OSError, http.client.HTTPException, ssl.SSLError) as error:
         raise TransferError("the store does not answer: %s" % error) from error
 

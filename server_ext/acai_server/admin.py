@@ -44,4 +44,6 @@ def migrate(settings: Settings) -> str:
         database.close()
     if before == schema.HEAD:
         return f"The database is at revision {schema.HEAD}; there is nothing to do."
-    return f"The database is now at revision {schema.HEAD}" + (f"; it was at {before}." if before else "; it was empty.")
+    return f"The database is now at revision {schema.HEAD}" + (
+        f"; it was at {before}." if before else "; it was empty."
+    )

@@ -75,7 +75,7 @@ class AcaiApp(ExtensionApp):
         "filesystem",
         help="Where bytes rest: 'filesystem' (the data folder), 's3' (a bucket), or 'memory' (gone with the server).",
     ).tag(config=True)
-    s3_bucket = Unicode("", help="Name of the bucket. Needed when 'object_store' is 's3', else unused.").tag(
+    s3_bucket = Unicode("", help="Name of the bucket, which an 's3' object store needs. Empty: there is none.").tag(
         config=True
     )
     s3_prefix = Unicode(
@@ -93,8 +93,8 @@ class AcaiApp(ExtensionApp):
     slow_reader_seconds = Float(
         15.0,
         min=0.1,
-        help="Who reads events by a WebSocket and does not take what was sent for so long is disconnected; they can "
-        "come back and resume.",
+        help="Seconds after which a reader of events by WebSocket that does not take what was sent is disconnected; it "
+        "can come back and resume. At least 0.1.",
     ).tag(config=True)
     quota = Int(4, min=1, help="How many jobs of one user in one project may hold a machine at once; at least 1.").tag(
         config=True
@@ -104,6 +104,8 @@ class AcaiApp(ExtensionApp):
         """Make the host; nothing is opened yet."""
         self.host = Host(self.read_settings, compose)
         self.settings["acai_host"] = self.host
+        # Jupyter logs the address of a failed request; it hides what its own list names.
+        self.settings["extra_log_scrub_param_keys"] = [*self.settings["extra_log_scrub_param_keys"], "signature"]
 
     def initialize_handlers(self) -> None:
         """Add our routes to the Jupyter server's."""
@@ -155,7 +157,7 @@ class AcaiApp(ExtensionApp):
                 value = source.values[name]
                 try:
                     trait = self.traits()[name]
-                    read = trait.from_string(value) if isinstance(value, str) else value
+                    read = trait.from_string(str(value)) if isinstance(value, str) else value
                     return trait._validate(self, read)  # noqa: SLF001 (traitlets has no other way to check without setting)
                 except (TraitError, ValueError) as error:
                     raise BadSetting(name=name, source=source.name, reason=str(error)) from error

@@ -73,12 +73,14 @@ class BaseHandler(APIHandler):
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Find out who calls; refuse what they may not do. A signed URL is checked by its own handler."""
         token = self.bearer()
-        if self._takes_signature():
+        if self.takes_signature():
             self.current_user = self._jupyter_current_user = JupyterUser("signed-url")
             await self._connect()
             return
         if token is None:
             await self._jupyter_identity()
+        else:
+            self.current_user = self._jupyter_current_user = JupyterUser("token")  # whose is not known yet
         await self._connect()
         if self.upstream is not None:
             return
@@ -97,7 +99,8 @@ class BaseHandler(APIHandler):
         else:
             self.services = found
 
-    def _takes_signature(self) -> bool:
+    def takes_signature(self) -> bool:
+        """Whether this verb on this route asks for a signature, and for nothing else."""
         endpoint = self.endpoints.get(self.request.method or "")
         return endpoint is not None and endpoint.access is Access.SIGNATURE
 
@@ -126,11 +129,11 @@ class BaseHandler(APIHandler):
         return await asyncio.get_running_loop().run_in_executor(self.host.executor, work, *arguments)
 
     def decode_query(self) -> msgspec.Struct:
-        """Decode what stands after the '?'."""
+        """Decode what stands after the '?'; a bare number there is the time, which JupyterLab adds against caches."""
         values = {
             name: self.get_query_argument(name)
             for name in self.request.query_arguments
-            if name not in ("token", "_xsrf", "no_track_activity")
+            if name not in ("token", "_xsrf", "no_track_activity") and not name.isdecimal()
         }
         try:
             return msgspec.convert(values, self.endpoint.query, strict=False)

@@ -10,7 +10,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from tornado.web import stream_request_body
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.errors import BadRequest, NotAllowed, TooLarge
+from acai_jupyter.contract.errors import AcaiError, BadRequest, MethodNotAllowed, NotAllowed, TooLarge
 from acai_jupyter.contract.queries import ObjectQuery
 from acai_server.api.base import BaseHandler
 from acai_server.objects.keys import checked
@@ -19,6 +19,8 @@ _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})\Z")
 PIECE = 1024 * 1024
 SPOOL_BYTES = 8 * 1024 * 1024
 MAX_OBJECT_BYTES = 2**50
+_WITH_BODY = ("PUT", "POST", "PATCH", "DELETE")
+DROPPED_BYTES = 64 * 1024 * 1024
 
 
 @stream_request_body
@@ -28,10 +30,24 @@ class ObjectHandler(BaseHandler):
     endpoints = {"PUT": endpoints.PUT_OBJECT, "GET": endpoints.GET_OBJECT}  # noqa: RUF012 (as in the base class)
     _spool: IO[bytes] | None = None
     _received = 0
+    _refusal: AcaiError | None = None
 
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
-        """Check the signature before a byte is taken."""
+        """Check the signature before a byte is taken.
+
+        A refused body that is not large is read and dropped: to close on it could lose the answer on its way.
+        """
+        try:
+            await self._admit()
+        except AcaiError as error:
+            if self.request.method not in _WITH_BODY or self._announced() > DROPPED_BYTES:
+                raise
+            self._refusal = error
+
+    async def _admit(self) -> None:
         await BaseHandler.prepare(self)
+        if not self.takes_signature():
+            raise MethodNotAllowed(method=self.request.method, path=self.request.path)
         query = self.decode_query()
         assert isinstance(query, ObjectQuery)
         if self.upstream is not None:
@@ -41,11 +57,20 @@ class ObjectHandler(BaseHandler):
         self.services.signer.check(self.request.method or "", self._key, query)
         self._limit = MAX_OBJECT_BYTES if query.size is None else query.size
         if self.request.method == "PUT":
+            if self._announced() > self._limit:
+                raise TooLarge(size_bytes=self._announced(), limit_bytes=self._limit)
             self.request.connection.set_max_body_size(self._limit)  # type: ignore[union-attr]
             self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 (closed by on_finish)
 
+    def _announced(self) -> int:
+        """How long the body is said to be; without a word, that of a chunked one is not known."""
+        chunked = "Transfer-Encoding" in self.request.headers
+        return MAX_OBJECT_BYTES if chunked else int(self.request.headers.get("Content-Length", 0))
+
     async def data_received(self, chunk: bytes) -> None:
         """Take a piece of the body."""
+        if self._refusal is not None:
+            return
         self._received += len(chunk)
         if self._spool is None or self._received > self._limit:
             raise TooLarge(size_bytes=self._received, limit_bytes=self._limit)
@@ -58,6 +83,7 @@ class ObjectHandler(BaseHandler):
     async def put(self, key: str) -> None:
         """Keep the body under the key that was signed."""
         del key
+        self._refuse()
         assert self._spool is not None
         self._spool.seek(0)
         size = self._received if self._query.size is None else self._query.size
@@ -80,6 +106,18 @@ class ObjectHandler(BaseHandler):
             await self.flush()
             start += len(piece)
         self.finish(set_content_type="application/octet-stream")
+
+    @allow_unauthenticated
+    async def post(self, key: str) -> None:
+        """Refuse: objects are put and got."""
+        del key
+        self._refuse()
+
+    patch = delete = post
+
+    def _refuse(self) -> None:
+        if self._refusal is not None:
+            raise self._refusal
 
     def _range(self, size: int) -> tuple[int, int]:
         wanted = self.request.headers.get("Range")

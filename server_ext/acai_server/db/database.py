@@ -6,22 +6,22 @@ for want of it. Whatever the engine, trouble with the database leaves here as on
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import Connection, make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
-from acai_jupyter.contract.errors import AcaiError, Conflict, DatabaseBroken, DatabaseBusy, StoreFull
+from acai_jupyter.contract.errors import AcaiError, BadSetting, Conflict, DatabaseBroken, DatabaseBusy, StoreFull
 from acai_server.db.work import Work
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterator
 
     from acai_server.clock import Clock
@@ -36,19 +36,22 @@ class Database:
     """
 
     def __init__(self, url: str, clock: Clock, committed: Callable[[], None] = lambda: None) -> None:
-        self.url = make_url(_with_driver(url))
+        self.url = _url(url)
         self.name = self.url.get_backend_name()
         self._clock = clock
         self._committed = committed
         in_memory = self.name == "sqlite" and not self.url.database
         self._engine = _engine(self.url.render_as_string(hide_password=False), self.name, in_memory=in_memory)
+        # SQLite's transactions are snapshots anyway; PostgreSQL would show each statement another state.
+        snapshots = {} if self.name == "sqlite" else {"isolation_level": "REPEATABLE READ"}
+        self._reader = self._engine.execution_options(**snapshots)
         self._write_lock: Any = threading.RLock() if self.name == "sqlite" else nullcontext()
         self._read_lock: Any = self._write_lock if in_memory else nullcontext()
 
     @contextmanager
     def reading(self) -> Iterator[Work]:
         """Give a consistent view; nothing that is done in it stays."""
-        with self._read_lock, _translated(), Session(self._engine) as session:
+        with self._read_lock, _translated(), Session(self._reader) as session:
             yield Work(session, self._clock, self.name)
             session.rollback()
 
@@ -71,6 +74,16 @@ class Database:
     def close(self) -> None:
         """Give all connections back. Safe to call twice."""
         self._engine.dispose()
+
+
+def _url(text: str) -> URL:
+    try:
+        url = make_url(_with_driver(text))
+    except (ArgumentError, ValueError) as error:
+        raise BadSetting(name="database", source="the settings", reason="it is not the URL of a database") from error
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise BadSetting(name="database", source="the settings", reason="only PostgreSQL and SQLite are understood")
+    return url
 
 
 def _with_driver(url: str) -> str:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
 
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import BlobId, ObjectKey, ProjectId, Sha256, UserId
+from acai_server.db.batches import insert_missing, pages
 from acai_server.db.tables import BlobRow, FileRow, FileVersionRow, ObjectRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from datetime import datetime
 
     from sqlalchemy.orm import Session
 
     from acai_jupyter.contract.uploads import NewFile, SentObject
-
-PAGE = 500
-"""Values per statement: SQLite takes at least 999 parameters wherever it was built."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class FileRecords:
     def known_blobs(self, project: ProjectId, hashes: Iterable[str]) -> dict[Sha256, BlobId]:
         """Return which of these contents the project has."""
         found: dict[Sha256, BlobId] = {}
-        for page in _pages(sorted(set(hashes))):
+        for page in pages(sorted(set(hashes))):
             query = select(BlobRow.sha256, BlobRow.id).where(
                 BlobRow.project_id == project, BlobRow.sha256.in_([bytes.fromhex(h) for h in page])
             )
@@ -62,7 +57,7 @@ class FileRecords:
     def places(self, project: ProjectId, hashes: Iterable[str]) -> dict[Sha256, BlobPlace]:
         """Return where the bytes of these contents are."""
         found: dict[Sha256, BlobPlace] = {}
-        for page in _pages(sorted(set(hashes))):
+        for page in pages(sorted(set(hashes))):
             query = (
                 select(BlobRow.sha256, ObjectRow.key, BlobRow.offset, BlobRow.size_bytes)
                 .join(ObjectRow, ObjectRow.id == BlobRow.object_id)
@@ -88,10 +83,9 @@ class FileRecords:
                 "object_id": row.id,
                 "offset": blob.offset,
             }
-            for blob in fresh.values()
+            for _, blob in sorted(fresh.items())
         ]
-        if blobs:
-            self._session.execute(insert(BlobRow), blobs)
+        insert_missing(self._session, BlobRow, blobs)
 
     def add_versions(
         self, project: ProjectId, user: UserId, files: list[NewFile], now: datetime, *, only_changed: bool
@@ -118,20 +112,21 @@ class FileRecords:
 
     def _ensure_files(self, project: ProjectId, paths: list[str]) -> dict[str, int]:
         """Return the row of each path, made where missing, locked in one order so that two commits cannot deadlock."""
+        in_order = list(pages(sorted(paths)))
+        for page in in_order:
+            query = select(FileRow.path).where(FileRow.project_id == project, FileRow.path.in_(page))
+            known = set(self._session.scalars(query))
+            missing = [{"project_id": project, "path": path, "latest": 0} for path in page if path not in known]
+            insert_missing(self._session, FileRow, missing)
         ids: dict[str, int] = {}
-        for page in _pages(sorted(paths)):
-            query = select(FileRow.path, FileRow.id).where(FileRow.project_id == project, FileRow.path.in_(page))
-            ids |= dict(self._session.execute(query.order_by(FileRow.path).with_for_update()).tuples().all())
-            missing = [path for path in page if path not in ids]
-            if missing:
-                made = insert(FileRow).returning(FileRow.path, FileRow.id)
-                rows = [{"project_id": project, "path": path, "latest": 0} for path in missing]
-                ids |= dict(self._session.execute(made, rows).tuples().all())
+        for page in in_order:
+            rows = select(FileRow.path, FileRow.id).where(FileRow.project_id == project, FileRow.path.in_(page))
+            ids |= dict(self._session.execute(rows.order_by(FileRow.path).with_for_update()).all())
         return ids
 
     def _latest(self, files: Iterable[int]) -> dict[int, tuple[int, int]]:
         latest: dict[int, tuple[int, int]] = {}
-        for page in _pages(list(files)):
+        for page in pages(list(files)):
             query = (
                 select(FileVersionRow.file_id, FileVersionRow.number, FileVersionRow.blob_id)
                 .join(FileRow, (FileRow.id == FileVersionRow.file_id) & (FileRow.latest == FileVersionRow.number))
@@ -139,9 +134,3 @@ class FileRecords:
             )
             latest |= {file: (number, blob) for file, number, blob in self._session.execute(query)}
         return latest
-
-
-def _pages(values: list[T]) -> Iterator[list[T]]:
-    rest = iter(values)
-    while page := list(islice(rest, PAGE)):
-        yield page

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Select, insert, select
+from sqlalchemy import Select, select
 
 from acai_jupyter.contract.errors import FileSetNotFound
 from acai_jupyter.contract.filesets import FileSet
 from acai_jupyter.contract.ids import FileSetVersionId, ProjectId, UserId
 from acai_jupyter.contract.specs import LATEST, SetRef
 from acai_jupyter.contract.states import InputRole
+from acai_server.db.batches import insert_missing, pages
 from acai_server.db.tables import ChunkRow, FileSetRow, FileSetVersionRow, UserRow
 
 if TYPE_CHECKING:
@@ -74,12 +75,10 @@ class FileSetRecords:
         now: datetime,
     ) -> StoredFileSet:
         """Make the next version of a name. The row of the name is locked, so numbers have no gaps."""
+        named = {"project_id": project, "name": name, "role": role.value, "latest": 0}
+        insert_missing(self._session, FileSetRow, [named])
         query = select(FileSetRow).where(FileSetRow.project_id == project, FileSetRow.name == name)
-        row = self._session.scalar(query.with_for_update())
-        if row is None:
-            row = FileSetRow(project_id=project, name=name, role=role.value, latest=0)
-            self._session.add(row)
-            self._session.flush()
+        row = self._session.scalars(query.with_for_update().execution_options(populate_existing=True)).one()
         row.latest += 1
         version = FileSetVersionRow(file_set_id=row.id, number=row.latest, root=root, file_count=file_count)
         version.size_bytes, version.user_id, version.created_at = size_bytes, user, now
@@ -89,12 +88,11 @@ class FileSetRecords:
 
     def add_chunks(self, project: ProjectId, chunks: dict[bytes, bytes]) -> None:
         """Store the chunks that are not there yet."""
-        hashes = list(chunks)
-        query = select(ChunkRow.sha256).where(ChunkRow.project_id == project, ChunkRow.sha256.in_(hashes))
-        known = set(self._session.scalars(query))
-        fresh = [{"project_id": project, "sha256": h, "body": chunks[h]} for h in hashes if h not in known]
-        if fresh:
-            self._session.execute(insert(ChunkRow), fresh)
+        for page in pages(sorted(chunks)):
+            query = select(ChunkRow.sha256).where(ChunkRow.project_id == project, ChunkRow.sha256.in_(page))
+            known = set(self._session.scalars(query))
+            fresh = [{"project_id": project, "sha256": h, "body": chunks[h]} for h in page if h not in known]
+            insert_missing(self._session, ChunkRow, fresh)
 
     def chunk(self, project: ProjectId, sha256: bytes) -> bytes:
         """Return one chunk."""
@@ -105,7 +103,7 @@ class FileSetRecords:
         query = select(FileSetRow.name, FileSetRow.latest).where(
             FileSetRow.project_id == project, FileSetRow.role == InputRole.DATA
         )
-        latest = dict(self._session.execute(query.limit(10_000)).tuples().all())
+        latest = dict(self._session.execute(query.limit(10_000)).all())
         if name in latest:
             return f" The latest is '{name}:{latest[name]}'."
         near = get_close_matches(name, latest, n=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from sqlalchemy import func, insert, select, update
@@ -171,9 +171,7 @@ class JobRecords:
         return [self._public(row) for row in self._session.scalars(query.order_by(JobRow.number.desc()).limit(limit))]
 
     def _move(self, job: JobId, to: JobState, reason: str, now: datetime) -> bool:
-        values: dict[str, Any] = {"state": to.value, "reason": reason}
-        if to in END_STATES:
-            values["ended_at"] = now
+        values = {"state": to.value, "reason": reason, "ended_at": now if to in END_STATES else None}
         allowed = update(JobRow).where(JobRow.id == job, JobRow.state.in_(_SOURCES[to])).values(**values)
         return bool(self._session.scalars(allowed.returning(JobRow.id)).all())
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
 from acai_jupyter.contract.ids import ProjectId, UserId
 from acai_jupyter.contract.projects import User
 from acai_jupyter.contract.states import Role
+from acai_server.db.batches import insert_missing
 from acai_server.db.tables import MembershipRow, ProjectRow, TokenRow, UserRow
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy.orm import Session
-
-RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True)
@@ -59,19 +58,12 @@ class ProjectRecords:
         member = self.member_by_token(token_hash, now)
         if member is not None:
             return member
-        project_row = self._session.scalar(select(ProjectRow).where(ProjectRow.name == project))
-        project_row = project_row or self._added(ProjectRow(name=project, created_at=now))
-        user_row = self._session.scalar(select(UserRow).where(UserRow.name == user))
-        user_row = user_row or self._added(UserRow(name=user, is_global_admin=True, created_at=now))
-        if self._session.get(MembershipRow, (project_row.id, user_row.id)) is None:
-            membership = MembershipRow(project_id=project_row.id, user_id=user_row.id, role=Role.ADMIN.value)
-            self._session.add(membership)
-        token = TokenRow(user_id=user_row.id, project_id=project_row.id, name="local", hash=token_hash, scope="admin")
-        token.created_at = now
-        self._added(token)
-        return Member(UserId(user_row.id), ProjectId(project_row.id), project, User(user, Role.ADMIN))
-
-    def _added(self, row: RowT) -> RowT:
-        self._session.add(row)
-        self._session.flush()
-        return row
+        insert_missing(self._session, ProjectRow, [{"name": project, "created_at": now}])
+        insert_missing(self._session, UserRow, [{"name": user, "is_global_admin": True, "created_at": now}])
+        project_id = self._session.scalars(select(ProjectRow.id).where(ProjectRow.name == project)).one()
+        user_id = self._session.scalars(select(UserRow.id).where(UserRow.name == user)).one()
+        membership = {"project_id": project_id, "user_id": user_id, "role": Role.ADMIN.value}
+        insert_missing(self._session, MembershipRow, [membership])
+        token = {"user_id": user_id, "project_id": project_id, "name": "local", "hash": token_hash, "scope": "admin"}
+        insert_missing(self._session, TokenRow, [token | {"created_at": now}])
+        return Member(UserId(user_id), ProjectId(project_id), project, User(user, Role.ADMIN))

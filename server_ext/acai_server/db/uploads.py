@@ -47,10 +47,10 @@ class UploadRecords:
         ]
         self._session.execute(insert(UploadEntryRow), entries)
 
-    def get(self, project: ProjectId, upload: str) -> StoredUpload:
-        """Return a session; it stays locked for this transaction."""
+    def get(self, project: ProjectId, upload: str, *, lock: bool = False) -> StoredUpload:
+        """Return a session; with `lock` nobody else changes it until this transaction has ended."""
         query = select(UploadSessionRow).where(UploadSessionRow.project_id == project, UploadSessionRow.id == upload)
-        row = self._session.scalar(query.with_for_update())
+        row = self._session.scalar(query.with_for_update() if lock else query)
         if row is None:
             raise UploadNotFound(upload=upload)
         return StoredUpload(UploadId(row.id), UserId(row.user_id), UploadState(row.state), row.result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract import loglines
+from acai_jupyter.contract.errors import StoreFull
 from acai_jupyter.contract.states import LIVE_STATES, JobState
 from acai_server.engine.attempts import runner_name
 from acai_server.loops import Loop
@@ -65,16 +66,24 @@ class Monitor:
                 continue
             name = runner_name(job, attempt)
             ended = self._runner.ended(name)
-            self._listen(job, attempt, name)
             if ended is None:
+                self._listen(job, attempt, name)
                 names.append(name)
                 continue
-            self._record(job, attempt, ended)
-            self._runner.clean(name)
-            self._read.pop(name, None)
+            self._end(job, attempt, name, ended)
             any_ended = True
         self._names = names
         return any_ended
+
+    def _end(self, job: StoredJob, attempt: StoredAttempt, name: str, ended: Ended) -> None:
+        try:
+            self._listen(job, attempt, name)
+            self._record(job, attempt, ended)
+        except StoreFull:  # what the attempt left may be what fills the disk; what counts is in the object store
+            self._runner.clean(name)
+            raise
+        self._runner.clean(name)
+        self._read.pop(name, None)
 
     def _wait(self) -> None:
         self._runner.wait(self._names, self._busy_seconds if self._names else self._idle_seconds)

@@ -24,9 +24,10 @@ class PostgresEventBus:
 
     name = "postgres"
 
-    def __init__(self, url: str, *, retry_seconds: float = 1.0) -> None:
+    def __init__(self, url: str, *, retry_seconds: float = 1.0, start_seconds: float = 5.0) -> None:
         self._url = url
         self._retry_seconds = retry_seconds
+        self._start_seconds = start_seconds
         self._local = MemoryEventBus()
         self._stopped = threading.Event()
         self._listening = threading.Event()
@@ -38,7 +39,7 @@ class PostgresEventBus:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="acai-events", daemon=True)
             self._thread.start()
-        self._listening.wait(timeout=5)
+        self._listening.wait(self._start_seconds)
 
     def stop(self) -> None:
         """See the protocol."""

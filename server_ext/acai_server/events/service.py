@@ -20,9 +20,7 @@ SLOW_READER_SECONDS = 15.0
 class Events:
     """The table and the bus together."""
 
-    def __init__(
-        self, database: Database, bus: EventBus, *, slow_reader_seconds: float = SLOW_READER_SECONDS
-    ) -> None:
+    def __init__(self, database: Database, bus: EventBus, *, slow_reader_seconds: float = SLOW_READER_SECONDS) -> None:
         self._database = database
         self._bus = bus
         self.slow_reader_seconds = slow_reader_seconds

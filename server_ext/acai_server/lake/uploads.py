@@ -58,7 +58,7 @@ class Uploads:
         """Hand out the places to send objects to."""
         made = []
         with self._database.writing() as work:
-            stored = work.uploads.get(project, upload)
+            stored = work.uploads.get(project, upload, lock=True)
             if stored.state is not UploadState.PENDING:
                 raise Conflict(reason=f"the upload session is {stored.state.value}")
             for announced in objects:
@@ -79,7 +79,7 @@ class Uploads:
             for sent in request.objects:
                 self._check(sent, announced)
         with self._database.writing() as work:
-            stored = work.uploads.get(project, upload)
+            stored = work.uploads.get(project, upload, lock=True)
             if stored.result is not None:
                 return msgspec.convert(stored.result, UploadResult)
             result = _record(work, project, stored.user_id, stored.id, request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
@@ -58,23 +58,27 @@ class FilesystemObjectStore:
 
     def size(self, key: ObjectKey) -> int:
         """See the protocol."""
-        with _translated(key):
-            return self._path(key).stat().st_size
+        with _translated(key), self._path(key).open("rb") as file:
+            return file.seek(0, os.SEEK_END)
 
     def delete(self, key: ObjectKey) -> None:
         """See the protocol."""
-        with _translated(key):
-            self._path(key).unlink(missing_ok=True)
+        with suppress(ObjectNotFound), _translated(key):
+            self._path(key).unlink()
 
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
         """See the protocol."""
-        root = self._folder / prefix.rpartition("/")[0]
+        folder = prefix.rpartition("/")[0]
+        try:
+            root = self._path(ObjectKey(folder)) if folder else self._folder
+        except ObjectNotFound:
+            return
         paths = (path.relative_to(self._folder).as_posix() for path in root.rglob("*") if path.is_file())
         yield from sorted(ObjectKey(key) for key in paths if key.startswith(prefix) and not key.endswith(_PARTIAL))
 
     def sign_get(self, key: ObjectKey, *, direct: bool = False) -> str:
         """See the protocol."""
-        return self._path(key).as_uri() if direct else self._signer.url("GET", key)
+        return self._path(key).as_uri() if direct else self._signer.url("GET", checked(key))
 
     def sign_put(
         self, key: ObjectKey, *, size_bytes: int | None = None, sha256: str | None = None, direct: bool = False
@@ -82,7 +86,7 @@ class FilesystemObjectStore:
         """See the protocol."""
         if direct:
             return self._path(key).as_uri(), {}
-        return self._signer.url("PUT", key, size_bytes=size_bytes, sha256=sha256), {}
+        return self._signer.url("PUT", checked(key), size_bytes=size_bytes, sha256=sha256), {}
 
     def _path(self, key: ObjectKey) -> Path:
         return self._folder / checked(key)

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, BinaryIO
 
 from acai_jupyter.contract.errors import HashMismatch, ObjectNotFound
+from acai_server.objects.keys import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ class MemoryObjectStore:
 
     def put(self, key: ObjectKey, source: BinaryIO, *, size_bytes: int, sha256: str | None = None) -> None:
         """See the protocol."""
+        checked(key)
         body = source.read()
         if len(body) != size_bytes or (sha256 and hashlib.sha256(body).hexdigest() != sha256):
             raise HashMismatch(what=key)
@@ -57,18 +59,18 @@ class MemoryObjectStore:
     def sign_get(self, key: ObjectKey, *, direct: bool = False) -> str:
         """See the protocol; nobody shares this memory."""
         del direct
-        return self._signer.url("GET", key)
+        return self._signer.url("GET", checked(key))
 
     def sign_put(
         self, key: ObjectKey, *, size_bytes: int | None = None, sha256: str | None = None, direct: bool = False
     ) -> tuple[str, dict[str, str]]:
         """See the protocol."""
         del direct
-        return self._signer.url("PUT", key, size_bytes=size_bytes, sha256=sha256), {}
+        return self._signer.url("PUT", checked(key), size_bytes=size_bytes, sha256=sha256), {}
 
     def _body(self, key: ObjectKey) -> bytes:
         with self._lock:
-            body = self._objects.get(key)
+            body = self._objects.get(checked(key))
         if body is None:
             raise ObjectNotFound(key=key)
         return body

@@ -39,7 +39,10 @@ class ObjectStore(Protocol):
         ...
 
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
-        """Iterate over the keys that begin with a prefix, in their order."""
+        """Iterate over the keys that begin with a prefix, in their order.
+
+        Some S3 services order by folder: there a key with '-' or '.' may come after one with '/' at that place.
+        """
         ...
 
     def sign_get(self, key: ObjectKey, *, direct: bool = False) -> str:

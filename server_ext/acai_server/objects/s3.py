@@ -56,7 +56,8 @@ class S3ObjectStore:
 
     def get(self, key: ObjectKey, offset: int = 0, size_bytes: int | None = None) -> bytes:
         """See the protocol."""
-        if size_bytes == 0 or offset >= (size := self.size(key)):
+        size = self.size(key)
+        if size_bytes == 0 or offset >= size:
             return b""
         last = size if size_bytes is None else min(size, offset + size_bytes)
         with _translated(key):

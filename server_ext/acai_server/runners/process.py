@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PIECE = 1024 * 1024
 GRACE_SECONDS = 10.0
+_COOKIE = "_ACAI_ATTEMPT"
+"""In the environment of the agent and of all that it starts: what an attempt left running is found by it."""
 _KEPT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
 
@@ -33,10 +35,13 @@ class ProcessRunner:
     name = "process"
     shares_disk = True
 
-    def __init__(self, folder: Path, agent: Path, *, python: str = sys.executable) -> None:
+    def __init__(
+        self, folder: Path, agent: Path, *, python: str = sys.executable, grace_seconds: float = GRACE_SECONDS
+    ) -> None:
         self._folder = folder
         self._agent = agent
         self._python = python
+        self._grace_seconds = grace_seconds
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._lock = threading.Lock()
         self._wake_read, self._wake_write = os.pipe()
@@ -58,7 +63,7 @@ class ProcessRunner:
                 child = subprocess.Popen(  # noqa: S603 (our own agent, by a list)
                     [self._python, str(self._agent), order.launch_url, str(folder)],
                     cwd=folder,
-                    env={name: os.environ[name] for name in _KEPT if name in os.environ},
+                    env={name: os.environ[name] for name in _KEPT if name in os.environ} | {_COOKIE: str(folder)},
                     stdin=subprocess.DEVNULL,
                     stdout=printed,
                     stderr=subprocess.STDOUT,
@@ -91,6 +96,10 @@ class ProcessRunner:
     def wait(self, attempts: list[str], seconds: float) -> None:
         """See the protocol. A process's descriptor becomes readable when it ends: nothing is polled."""
         descriptors = [d for d in map(self._descriptor, attempts) if d is not None]
+        if any(
+            self.ended(attempt) is not None for attempt in attempts
+        ):  # after the descriptors, so that none is missed
+            seconds = 0
         poll = select.poll()
         for descriptor in (self._wake_read, *descriptors):
             poll.register(descriptor, select.POLLIN)
@@ -113,15 +122,14 @@ class ProcessRunner:
         if not pid:
             return
         _signal(pid, signal.SIGTERM)
-        deadline = time.monotonic() + GRACE_SECONDS
-        while self.ended(attempt) is None:
-            if time.monotonic() > deadline:
-                _signal(pid, signal.SIGKILL)
-                return
+        deadline = time.monotonic() + self._grace_seconds
+        while self.ended(attempt) is None and time.monotonic() < deadline:
             self.wait([attempt], 0.1)
+        self._kill_rest(attempt)
 
     def clean(self, attempt: str) -> None:
         """See the protocol."""
+        self._kill_rest(attempt)
         with self._lock:
             self._children.pop(attempt, None)
         folder = self._folder / attempt
@@ -129,6 +137,14 @@ class ProcessRunner:
             if path.is_dir() and not path.is_symlink():
                 path.chmod(0o700)
         shutil.rmtree(folder, ignore_errors=True)
+
+    def _kill_rest(self, attempt: str) -> None:
+        """End whatever an attempt started and did not end itself, however it detached."""
+        cookie = f"{_COOKIE}={self._folder / attempt}".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # gone meanwhile, or somebody else's
+                if cookie in (process / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def _descriptor(self, attempt: str) -> int | None:
         pid = self._pid(attempt)

@@ -1,0 +1,53 @@
+"""Something is wrong, the panel says what, and the person puts it right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.browser.conftest import OpenPage, StartLab
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_panel_survives_a_server_that_stops_and_comes_back(start_lab: StartLab, open_page: OpenPage) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    page.open_panel()
+    expect(page.fact("Live updates")).to_have_text("live")
+    page.hold_timers()
+    lab.stop()
+    expect(page.state).to_have_text("The connection to the server is lost. This page reconnects by itself.")
+    expect(page.try_again).to_be_visible()
+    page.photograph("panel-lost")
+    page.try_again.click()
+    expect(page.state).to_have_text("The connection to the server is lost. This page reconnects by itself.")
+    lab.start()
+    page.try_again.click()
+    expect(page.state).to_have_text("Connected.")
+    expect(page.fact("Live updates")).to_have_text("live")
+    page.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET")
+
+
+def test_a_broken_setting_is_a_sentence_in_the_panel_and_mending_it_is_enough(
+    start_lab: StartLab, open_page: OpenPage, home: Path
+) -> None:
+    config = home / ".config" / "acai" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("quotta = 1\n")
+    page = open_page(start_lab()).open()
+    page.open_panel()
+    sentence = f"The setting quotta in {config} is not understood: there is no such setting; the nearest is quota."
+    expect(page.state).to_have_text(sentence)
+    expect(page.state).to_have_js_property("scrollWidth", page.state.evaluate("node => node.clientWidth"))
+    assert page.barriers() == []
+    page.photograph("panel-broken-setting")
+    config.write_text("quota = 1\n")
+    page.try_again.click()
+    expect(page.state).to_have_text("Connected.")
+    page.forgive("400 .* at http.*/acai/api/v1/status")
