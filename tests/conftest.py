@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from hypothesis import settings
 
-from tests.servers.postgres import Postgres, postgres
+from tests.servers.postgres import Postgres, database_of, postgres
 from tests.servers.process import ServerMissing
 from tests.servers.seaweedfs import Seaweedfs, seaweedfs
 
@@ -32,16 +32,27 @@ settings.register_profile("house", deadline=None, database=None, derandomize="CI
 settings.load_profile("house")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def bare_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Take away the settings of the shell that the tests were started from, before any server is."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(OF_THE_SHELL):
+                patch.delenv(name)
+        _move_home(patch, tmp_path_factory.mktemp("home"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test a home of its own, and none of the settings of the shell it was started from."""
-    for name in list(os.environ):
-        if name.startswith(OF_THE_SHELL):
-            monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    """Give each test a home of its own."""
+    return _move_home(monkeypatch, tmp_path_factory.mktemp("home"))
+
+
+def _move_home(patch: pytest.MonkeyPatch, home: Path) -> Path:
+    patch.setenv("HOME", str(home))
+    patch.setenv("XDG_DATA_HOME", str(home / "data"))
+    patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     return home
 
 
@@ -63,6 +74,28 @@ def s3_bucket(s3_server: Seaweedfs, monkeypatch: pytest.MonkeyPatch) -> str:
 def postgres_server() -> Iterator[Postgres]:
     """Return the PostgreSQL of this run."""
     yield from _started(postgres())
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: Postgres) -> Iterator[str]:
+    """Return the name of a database with all tables, which others are copied from."""
+    from acai_server.clock import Clock
+    from acai_server.db import schema
+    from acai_server.db.database import Database
+
+    url = postgres_server.create_database()
+    with closing(Database(url, Clock())) as database:
+        schema.migrate(database)
+    yield database_of(url)
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres, postgres_template: str) -> Iterator[str]:
+    """Return the URL of a database of this test's own, with all tables."""
+    url = postgres_server.create_database(postgres_template)
+    yield url
+    postgres_server.drop_database(url)
 
 
 def _started(server: AbstractContextManager[T]) -> Iterator[T]:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import unicodedata
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, Dict, List, Optional, Tuple
 
 from acai_jupyter.agent.program import Program
@@ -93,10 +93,12 @@ class Attempt:
     def _execute(self) -> int:
         if self._stopped:
             return 128 + signal.SIGTERM
-        with open(self._log_path(), "wb", buffering=0) as log:
+        with ExitStack() as opened:
+            log = opened.enter_context(open(self._log_path(), "wb", buffering=0))
+            printed = opened.enter_context(open(sys.stdout.fileno(), "wb", buffering=0, closefd=False))
             self._program = Program(self._launch["command"], self._work, self._environment())
             try:
-                return self._program.run((log, sys.stdout.buffer.raw))
+                return self._program.run((log, printed))
             except OSError as error:
                 self._reason = "the program could not be started: %s" % (error.strerror or error)
                 return COULD_NOT_START

@@ -19,7 +19,7 @@ class Program:
         self._process: Optional["subprocess.Popen[bytes]"] = None
 
     def run(self, sinks: Sequence[RawIOBase]) -> int:
-        """Run to the end, copying stdout and stderr, in the order they were written, to each sink while it takes them."""
+        """Run to the end, copying what it prints, in the order it was written, to each sink that takes it."""
         process = subprocess.Popen(
             self._command,
             cwd=self._folder,

@@ -164,7 +164,7 @@ def _refuse_ipython(cell: str) -> None:
         compile(cell, "cell", "exec", dont_inherit=True, flags=_TOP_LEVEL_AWAIT)
     except SyntaxError as error:
         line = cell.splitlines()[(error.lineno or 1) - 1].strip() if cell.strip() else ""
-        if line[:1] in "!%":
+        if _OF_IPYTHON.match(line):
             raise BadRequest(
                 f"Line {error.lineno} '{line[:60]}' is IPython's, and a cell in a job is plain Python. "
                 "Run a command with the module subprocess, and keep what is the notebook's own in another cell."
@@ -173,3 +173,4 @@ def _refuse_ipython(cell: str) -> None:
 
 
 _TOP_LEVEL_AWAIT = 0x2000
+_OF_IPYTHON = re.compile(r"([\w., ()]+=)?\s*[!%]")

@@ -8,6 +8,11 @@ from typing import Any
 
 import msgspec
 
+_AS_PRINTED = (
+    "background: none; margin: 0; padding-left: var(--jp-code-padding, 0); font-size: var(--jp-code-font-size, inherit)"
+)
+"""In line with what a cell prints."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -29,6 +34,6 @@ class Result:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         del kwargs
-        html = f'<pre class="acai-result" style="background: none; margin: 0">{escape(self.text)}</pre>'
+        html = f'<pre class="acai-result" style="{_AS_PRINTED}">{escape(self.text)}</pre>'
         bundle = {"text/plain": self.text, "text/html": html}
         return bundle | {f"application/vnd.acai.{self.kind}+json": self.plain()}

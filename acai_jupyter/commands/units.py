@@ -51,6 +51,9 @@ def parse_size(text: str) -> int:
     number = text.strip().lower().removesuffix("b").removesuffix("i")
     unit = number[-1:] if number[-1:] in "kmgt" else ""
     try:
-        return int(float(number.removesuffix(unit)) * units[unit])
-    except ValueError:
-        raise ValueError(f"'{text}' is not a size; write it like 512Mi or 4Gi") from None
+        count = int(float(number.removesuffix(unit)) * units[unit])
+    except (ValueError, OverflowError):
+        count = -1
+    if count < 0:
+        raise ValueError(f"'{text}' is not a size; write it like 512Mi or 4Gi")
+    return count

@@ -79,7 +79,7 @@ def tags(log: str, output: str) -> Dict[str, Dict[str, Any]]:
     for match in _TAG.finditer(log):
         word, place, key, text = match.groups()
         value = _tag_value(word, text.rstrip("\r"))
-        place = "fileset" if output and place == output else place
+        place = "fileset" if place not in found and output and place == output else place
         if place in found and value is not None:
             found[place][key] = value
     return found

@@ -78,6 +78,8 @@ def parse_spec(text: str) -> Spec:
     """Read one file spec; a bare name is not one (see `parse_input`)."""
     location, at, set_text = text.partition("@")
     if at:
+        if ":" in location:
+            raise BadSpec(spec=text, reason="before '@' a ':' of a name is written %3A; a version comes after the set")
         path = _decode(location, text) if location else "/"
         folder = path.endswith("/")
         path = "/" if path == "/" else normal_path(path.rstrip("/")) + ("/" if folder else "")

@@ -48,7 +48,7 @@ def send(url: str, source: BinaryIO, size_bytes: int, headers: Optional[Dict[str
     """Send bytes as one object. When this returns, they are kept."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme == "file":
-        _write_file(urllib.request.url2pathname(parts.path), source)
+        _write_file(urllib.request.url2pathname(parts.path), source, size_bytes)
         return
     request = urllib.request.Request(url, data=source, method="PUT")
     request.add_header("Content-Length", str(size_bytes))
@@ -117,17 +117,19 @@ def _answer(request: urllib.request.Request) -> Iterator["_LocalFile"]:
         raise TransferError("the store does not answer: %s" % error) from error
 
 
-def _write_file(path: str, source: BinaryIO) -> None:
+def _write_file(path: str, source: BinaryIO, size_bytes: int) -> None:
     """Write, flush to the disk, then rename: a crash leaves at most an invisible part."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
     partial = "%s.%s.part" % (path, uuid.uuid4().hex[:8])
     try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(partial, "wb") as out:
-            while True:
-                piece = source.read(BUFFER)
+            left = size_bytes
+            while left:
+                piece = source.read(min(BUFFER, left))
                 if not piece:
-                    break
+                    raise TransferError("%d bytes of those announced are missing" % left)
                 out.write(piece)
+                left -= len(piece)
             out.flush()
             os.fsync(out.fileno())
         os.replace(partial, path)

@@ -41,7 +41,7 @@ def digits(installed: Installation, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="package")
-def chromium() -> Iterator[Browser]:
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """For this folder only: while it lives, Playwright keeps an event loop in this thread."""
     names = ("chromium", "chromium-browser", "google-chrome")
     program = next(filter(None, map(shutil.which, names)), None)
@@ -50,7 +50,11 @@ def chromium() -> Iterator[Browser]:
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=program, args=sandbox)
+        env: dict[str, str | float | bool] = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path_factory.mktemp("chromium")),
+        }
+        browser = playwright.chromium.launch(executable_path=program, args=sandbox, env=env)
         yield browser
         browser.close()
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import OpenPage, StartLab
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # the first one builds and installs the wheel
 
 
 def test_the_panel_survives_a_server_that_stops_and_comes_back(start_lab: StartLab, open_page: OpenPage) -> None:

@@ -12,7 +12,7 @@ from tests.browser.page import JOBS_MS
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenPage, StartLab
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # the first one builds and installs the wheel
 
 
 def test_two_lines_in_a_new_notebook_say_what_the_panel_says(start_lab: StartLab, open_page: OpenPage) -> None:

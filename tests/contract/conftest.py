@@ -15,33 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.servers.postgres import Postgres
-
 
 @contextmanager
 def migrated(url: str) -> Iterator[Database]:
     with closing(Database(url, Clock())) as database:
         schema.migrate(database)
         yield database
-
-
-@pytest.fixture(scope="session")
-def postgres_template(postgres_server: Postgres) -> str:
-    """Migrated once, copied for each test."""
-
-    def prepare(url: str) -> None:
-        with migrated(url):
-            pass
-
-    return postgres_server.create_template(prepare)
-
-
-@pytest.fixture
-def postgres_url(postgres_server: Postgres, postgres_template: str) -> Iterator[str]:
-    """A database with all tables."""
-    url = postgres_server.create_database(postgres_template)
-    yield url
-    postgres_server.drop_database(url)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=["sqlite_database", "postgres_database"])
+@pytest.fixture(params=["sqlite_database", pytest.param("postgres_database", marks=pytest.mark.postgres)])
 def database(request: pytest.FixtureRequest) -> Database:
     found: Database = request.getfixturevalue(request.param)
     return found

@@ -55,6 +55,7 @@ class Answer:
 
     @property
     def json(self) -> Any:
+        assert self.headers["content-type"].startswith("application/json"), self
         return json.loads(self.body)
 
     @property
@@ -253,9 +254,7 @@ class Server:
         return Client(Connection(self.root, self.token))
 
     @contextmanager
-    def stream(
-        self, query: str = "", *, token: str | None = TOKEN, **options: Any
-    ) -> Iterator[websocket.WebSocket]:
+    def stream(self, query: str = "", *, token: str | None = TOKEN, **options: Any) -> Iterator[websocket.WebSocket]:
         """Open the WebSocket of events."""
         address = f"{self.root.replace('http', 'ws', 1)}{BASE}/v1/projects/default/events/stream{query}"
         header = [] if token is None else [f"Authorization: token {token}"]

@@ -92,7 +92,10 @@ def test_an_error_is_as_told(lived_in: Server, name: str) -> None:
 
 def test_what_a_session_answers_is_as_told(lived_in: Server) -> None:
     document, uploads = described(lived_in), "/v1/projects/default/uploads"
-    announced = {"size_bytes": 3, "sha256": "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}  # b"one"
+    announced = {
+        "size_bytes": 3,
+        "sha256": "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed",
+    }  # b"one"
     made = lived_in.ask("POST", uploads, {"files": [{"path": "/copy", **announced}]})
     check(document, "create_upload", made.status, made.json)
     session = f"{uploads}/{made.json['id']}"

@@ -86,7 +86,9 @@ def test_acais_own_token_is_not_taken_from_the_address(server: Server) -> None:
 
 def test_acais_own_token_opens_every_signed_in_route(server: Server) -> None:
     for endpoint in SIGNED_IN:
-        answer = server.ask(endpoint.method, route(endpoint), token=None, headers={"Authorization": f"Bearer {server.token}"})
+        answer = server.ask(
+            endpoint.method, route(endpoint), token=None, headers={"Authorization": f"Bearer {server.token}"}
+        )
         assert answer.status not in (401, 403), endpoint.name
 
 

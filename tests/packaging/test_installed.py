@@ -7,10 +7,14 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.packaging.distributions import Installation
+
+pytestmark = pytest.mark.timeout(300)  # the first one builds and installs the wheel
 
 HEAVY = {
     "alembic",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from tests.packaging.distributions import Distributions
 
+pytestmark = pytest.mark.timeout(300)  # the first one builds and installs the wheel
+
 BUNDLE = "share/jupyter/labextensions/acai-jupyter"
 
 

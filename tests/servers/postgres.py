@@ -22,7 +22,7 @@ from uuid import uuid4
 from tests.servers.process import ServerMissing, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import psycopg
 
@@ -43,12 +43,6 @@ class Postgres:
         with closing(self._connect()) as connection:
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
         return self._url_of(name)
-
-    def create_template(self, prepare: Callable[[str], None]) -> str:
-        """Make a database that others are copied from; `prepare` is given its URL."""
-        url = self.create_database()
-        prepare(url)
-        return database_of(url)
 
     def drop_database(self, url: str) -> None:
         """Drop a database, whoever is still connected to it."""
@@ -106,7 +100,16 @@ def _server(root: Path) -> Iterator[Postgres]:
 
 
 def _initialise(program: Path, home: Path, user: str | None) -> None:
-    command = [program, "-D", home / "data", "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C"]
+    command = [
+        str(program),
+        "-D",
+        str(home / "data"),
+        "-U",
+        "postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+    ]
     done = subprocess.run(
         [*command, "--no-sync"], user=user, env=_environment(), cwd=home, capture_output=True, text=True, check=False
     )

@@ -27,10 +27,15 @@ def files(archive: bytes) -> dict[str, bytes]:
 
 
 def old_python() -> str | None:
-    """A Python 3.8 of this machine, also one of pyenv's, which is in the account's real home."""
-    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
-    places = sorted(home.glob(".pyenv/versions/3.8.*/bin/python3.8"))
-    return shutil.which("python3.8") or next(map(str, places), None)
+    """A Python 3.8 of this machine, also one of pyenv's, whose programs on the PATH answer only for some."""
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)  # tests have another HOME
+    places = [str(path) for path in home.glob(".pyenv/versions/3.8.*/bin/python3.8")]
+    found = [*places, *filter(None, [shutil.which("python3.8")])]
+    return next((path for path in found if _answers(path)), None)
+
+
+def _answers(python: str) -> bool:
+    return subprocess.run([python, "-V"], capture_output=True, check=False).returncode == 0
 
 
 def test_the_same_sources_give_the_same_bytes() -> None:

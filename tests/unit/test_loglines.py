@@ -24,7 +24,8 @@ WORDS = st.dictionaries(st.text(max_size=8), st.one_of(st.integers(), st.text(ma
 
 def read(pieces: list[bytes]) -> tuple[bytes, list[dict[str, Any]]]:
     """Read a log that arrives in pieces, as the monitor does."""
-    left, plain, said = b"", b"", []
+    left, plain = b"", b""
+    said: list[dict[str, Any]] = []
     for piece in pieces:
         left += piece
         text, words, used = split(left, KEY)
@@ -70,7 +71,7 @@ def test_a_marked_line_that_is_not_an_object_is_dropped(words: bytes) -> None:
 
 @given(
     st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,20}", fullmatch=True),
-    st.text(st.characters(exclude_categories=("Cs",)), max_size=40).filter(lambda text: not text.endswith("\r")),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(lambda text: not text.endswith("\r")),
 )
 def test_a_text_comes_back_from_its_tag_lines(key: str, value: str) -> None:
     assert tags(f"before\n{tag_lines(key, value)}after", "model") == {"fileset": {key: value}, "job": {key: value}}
@@ -96,8 +97,17 @@ def test_the_last_of_a_key_counts() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["[ACAI_TAG] job", "[ACAI_TAG] job :x", "[ACAI_TAG] job 1a:x", " [ACAI_TAG] job a:x", "[ACAI_TAGS] job a:x"]
-    + ["[ACAI_TAG_NUM] job a:many", "[ACAI_TAG_NUM] job a:nan", "[ACAI_TAG_NUM] job a:inf", "[ACAI_TAG] user a:x"],
+    [
+        "[ACAI_TAG] job",
+        "[ACAI_TAG] job :x",
+        "[ACAI_TAG] job 1a:x",
+        " [ACAI_TAG] job a:x",
+        "[ACAI_TAGS] job a:x",
+        "[ACAI_TAG] user a:x",
+        "[ACAI_TAG_NUM] job a:many",
+        "[ACAI_TAG_NUM] job a:nan",
+        "[ACAI_TAG_NUM] job a:inf",
+    ],
 )
 def test_what_is_no_tag_is_just_a_line(line: str) -> None:
     assert tags(line + "\n", "model") == {"fileset": {}, "job": {}}

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import Sha256
 from acai_server.lake import manifests
-from acai_server.lake.manifests import Manifest
 
 MANY = 20_000
 
@@ -30,11 +29,11 @@ def many() -> tuple[Entry, ...]:
 
 
 @cache
-def manifest_of_many() -> Manifest:
+def manifest_of_many() -> manifests.Manifest:
     return manifests.build(many())
 
 
-def read(manifest: Manifest, after: str = "") -> list[Entry]:
+def read(manifest: manifests.Manifest, after: str = "") -> list[Entry]:
     return list(manifests.entries(manifest.root, manifest.chunks.__getitem__, after))
 
 

@@ -37,7 +37,8 @@ def job(
 
 def order(jobs: Iterable[StoredJob], quota: int = 100, machine: Machine = LARGE) -> list[int]:
     """The order in which jobs start when none ends."""
-    queue, started = list(jobs), []
+    queue = list(jobs)
+    started: list[int] = []
     while (chosen := choose(queue, quota, machine)) is not None:
         started.append(chosen.number)
         live = job(chosen.number, chosen.user_id, JobState.RUNNING, vcpu=chosen.request.resources.vcpu)

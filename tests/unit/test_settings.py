@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from traitlets.config import Config
@@ -12,6 +12,9 @@ from traitlets.config import Config
 from acai_jupyter.contract.errors import BadSetting
 from acai_server.app import AcaiApp
 from acai_server.settings import Settings, from_environment, from_file, user_config
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
 
 KNOWN = frozenset(Settings.__dataclass_fields__)
 
@@ -24,11 +27,12 @@ class JupyterServer:
     cli_config: dict[str, Any] = field(default_factory=dict)
 
 
-def read(
-    folder: Path, *, command_line: dict[str, Any] | None = None, jupyter: dict[str, Any] | None = None
-) -> Settings:
+Values = dict[str, Any] | None
+
+
+def read(folder: Path, *, command_line: Values = None, jupyter: Values = None) -> Settings:
     app = AcaiApp(config=Config({"AcaiApp": jupyter or {}}))
-    app.serverapp = JupyterServer(str(folder), {"AcaiApp": command_line or {}})
+    app.serverapp = cast("ServerApp", JupyterServer(str(folder), {"AcaiApp": command_line or {}}))
     return app.read_settings()
 
 
@@ -67,7 +71,7 @@ def test_sources_complete_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         ("ACAI_DATA_FOLDR", "ACAI_DATA_FOLDER"),
         ("ACAI_QUOTAS", "ACAI_QUOTA"),
-        ("ACAI_XYZZY", "there is no such setting"),
+        ("ACAI_XYZZY", "no such setting"),
     ],
 )
 def test_an_unknown_variable_is_named_with_the_nearest(
@@ -79,7 +83,7 @@ def test_an_unknown_variable_is_named_with_the_nearest(
 
 
 @pytest.mark.parametrize(
-    "variable", ["ACAI_URL", "ACAI_TOKEN", "ACAI_PROJECT", "ACAI_JOB", "ACAI_INPUT", "ACAI_PARAM_X"]
+    "variable", ["ACAI_URL", "ACAI_TOKEN", "ACAI_JOB", "ACAI_INPUT", "ACAI_OUTPUT", "ACAI_PARAM_X"]
 )
 def test_what_clients_and_jobs_are_told_is_no_error(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "x")

@@ -55,8 +55,16 @@ def test_another_key_is_refused(key: str) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"expires": 9999}, {"size": 11}, {"size": None}, {"sha256": "1" * 64}, {"sha256": None}, {"signature": ""}]
-    + [{"signature": "0" * 64}, {"signature": "\u00e4"}],
+    [
+        {"expires": 9999},
+        {"size": 11},
+        {"size": None},
+        {"sha256": "1" * 64},
+        {"sha256": None},
+        {"signature": ""},
+        {"signature": "0" * 64},
+        {"signature": "\u00e4"},
+    ],
 )
 def test_what_was_altered_is_refused(changed: dict[str, Any]) -> None:
     signed = query(signer().url("PUT", KEY, size_bytes=10, sha256=HASH))

@@ -8,7 +8,8 @@ from acai_jupyter.contract.states import END_STATES, JOB_TRANSITIONS, LIVE_STATE
 
 
 def reachable(start: JobState) -> set[JobState]:
-    found, ends = set(), [start]
+    found: set[JobState] = set()
+    ends = [start]
     while ends:
         here = ends.pop()
         for target in JOB_TRANSITIONS[here] - found:

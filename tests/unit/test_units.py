@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +49,7 @@ def test_money_has_as_many_digits_as_a_small_sum_needs(usd: float, text: str) ->
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("512Mi", 512 * 1024**2),
+        ("512Mi", GIB // 2),
         ("4Gi", 4 * GIB),
         ("2G", 2 * GIB),
         ("1.5 GB", 3 * GIB // 2),
@@ -72,7 +74,5 @@ def test_a_whole_size_is_read_back(count: int, unit: str) -> None:
 
 
 @given(st.floats(0, 1e9))
-def test_a_duration_is_never_empty_and_never_sixty_of_a_unit(seconds: float) -> None:
-    text = duration(seconds)
-    assert text
-    assert "60 " not in text
+def test_a_duration_never_has_a_whole_larger_unit_left_in_a_smaller_one(seconds: float) -> None:
+    assert not re.search(r"\b(60 s|60 min|24 h)\b", duration(seconds))

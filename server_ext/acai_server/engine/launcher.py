@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acai_jupyter.contract.filesets import Entry
+    from acai_jupyter.contract.ids import JobId
     from acai_server.db.database import Database
     from acai_server.db.jobs import StoredAttempt, StoredJob
     from acai_server.db.work import Work
@@ -35,9 +36,21 @@ class Launcher:
         self._objects = objects
         self._file_sets = file_sets
         self._runner = runner
+        self._starting: set[JobId] = set()
+
+    def is_starting(self, job: JobId) -> bool:
+        """Whether the runner has yet to hear of a job that is launching: it is not to be taken for one that ended."""
+        return job in self._starting
 
     def launch(self, job: StoredJob) -> None:
         """Start an attempt, unless another server already did."""
+        self._starting.add(job.id)  # before the database says that it launches
+        try:
+            self._launch(job)
+        finally:
+            self._starting.discard(job.id)
+
+    def _launch(self, job: StoredJob) -> None:
         with self._database.writing() as work:
             attempt = work.jobs.begin_attempt(job, self._runner.name, secrets.token_hex(16), work.clock.now())
             if attempt is None:

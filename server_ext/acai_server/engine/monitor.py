@@ -13,6 +13,7 @@ from acai_server.loops import Loop
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acai_jupyter.contract.ids import JobId
     from acai_server.db.database import Database
     from acai_server.db.jobs import StoredAttempt, StoredJob
     from acai_server.runners.protocol import Ended, Runner
@@ -30,6 +31,7 @@ class Monitor:
         database: Database,
         runner: Runner,
         record: Callable[[StoredJob, StoredAttempt, Ended], None],
+        is_starting: Callable[[JobId], bool],
         *,
         busy_seconds: float = BUSY_SECONDS,
         idle_seconds: float = IDLE_SECONDS,
@@ -37,6 +39,7 @@ class Monitor:
         self._database = database
         self._runner = runner
         self._record = record
+        self._is_starting = is_starting
         self._busy_seconds = busy_seconds
         self._idle_seconds = idle_seconds
         self._read: dict[str, int] = {}
@@ -62,7 +65,7 @@ class Monitor:
             attempts = [(job, work.jobs.last_attempt(job.id)) for job in live]
         names, any_ended = [], False
         for job, attempt in attempts:
-            if attempt is None:
+            if attempt is None or self._is_starting(job.id):
                 continue
             name = runner_name(job, attempt)
             ended = self._runner.ended(name)

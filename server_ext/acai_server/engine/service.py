@@ -43,7 +43,7 @@ class Engine:
         self._recorder = Recorder(database, objects, file_sets, prices)
         self._launcher = Launcher(database, objects, file_sets, runner)
         self.scheduler = Scheduler(database, runner.machine, self._launch, quota=quota)
-        self.monitor = Monitor(database, runner, self._end)
+        self.monitor = Monitor(database, runner, self._end, self._launcher.is_starting)
 
     def start(self) -> None:
         """Start the loops; what still runs from before is adopted."""

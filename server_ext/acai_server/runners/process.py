@@ -96,9 +96,8 @@ class ProcessRunner:
     def wait(self, attempts: list[str], seconds: float) -> None:
         """See the protocol. A process's descriptor becomes readable when it ends: nothing is polled."""
         descriptors = [d for d in map(self._descriptor, attempts) if d is not None]
-        if any(
-            self.ended(attempt) is not None for attempt in attempts
-        ):  # after the descriptors, so that none is missed
+        # Asked after the descriptors were opened, so that no end is missed between the two.
+        if any(self.ended(attempt) is not None for attempt in attempts):
             seconds = 0
         poll = select.poll()
         for descriptor in (self._wake_read, *descriptors):

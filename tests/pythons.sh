@@ -1,0 +1,26 @@
+#!/bin/sh
+# Runs the unit and contract tests on the other Pythons that we promise, each in a .venv-3.x; names those that are
+# missing. Usage: pythons.sh UV
+set -eu
+cd "$(dirname "$0")/.."
+uv=$1 missing='' failed=''
+
+# Says where a Python of this version is that answers: pyenv puts programs on the PATH that do not.
+find_python() {
+  for python in "$(command -v "python$1")" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/bin/python \
+    "$("$uv" python find --quiet --managed-python "$1" 2>/dev/null)"; do
+    "$python" -c 'import venv' 2>/dev/null && echo "$python" && return
+  done
+  return 1
+}
+
+for version in 3.12 3.13; do
+  python=$(find_python "$version") || { missing="$missing $version"; continue; }
+  venv=.venv-$version
+  echo "-- Python $version"
+  "$uv" venv --quiet --allow-existing --python "$python" "$venv"
+  "$uv" pip install --quiet --python "$venv/bin/python" --constraint constraints.txt --editable '.[dev]'
+  "$venv/bin/python" -m pytest tests/unit tests/contract || failed="$failed $version"
+done
+[ -z "$missing" ] || echo "NOT RUN: this machine has no Python$missing"
+[ -z "$failed" ] || { echo "FAILED on Python$failed" >&2; exit 1; }
