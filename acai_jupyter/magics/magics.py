@@ -37,7 +37,7 @@ class AcaiMagics(Magics):
         if arguments.json:
             return result.plain()
         if result.text:
-            display(result)  # type: ignore[no-untyped-call]
+            display(result)
         return None
 
     def _cell(self, words: list[str], cell: str) -> None:
@@ -48,7 +48,7 @@ class AcaiMagics(Magics):
         from acai_jupyter.commands.jobs import run_cell
 
         result = run_cell(Client(project=arguments.project), arguments, cell, _show)
-        display(result)  # type: ignore[no-untyped-call]
+        display(result)
         if result.failed:
             raise JobFailedInCell(result.text)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import resource
 import shutil
@@ -47,11 +48,11 @@ def says(server: Server, status: int, code: str, *words: str) -> None:
     assert jupyter_goes_on(server)
 
 
-def exits(place: Place, *words: str, options: tuple[str, ...] = (), **variables: str) -> None:
+def exits(place: Place, *words: str, options: tuple[str, ...] = (), variables: dict[str, str] | None = None) -> None:
     """Hold what `jupyter acai` says on standard error, and that it ends, against what it should."""
     for server in place.servers:  # or it would attach to one
         server.end()
-    server = place.spawn(*options, program="acai", **variables)
+    server = place.spawn(*options, program="acai", **(variables or {}))
     assert server.process.wait(40) == 1
     last = server.log.strip().splitlines()[-1]
     assert all(word in last for word in words), server.log
@@ -121,7 +122,7 @@ def test_an_unknown_setting_is_named_with_its_place_and_the_nearest_known(
 ) -> None:
     options, variables = prepare(place)
     says(place.start(*options, **variables), 400, "bad_setting", *words)
-    exits(place, *words, options=options, **variables)
+    exits(place, *words, options=options, variables=variables)
 
 
 @pytest.mark.parametrize(("given", "words"), WRONG, ids=[" ".join(words) for _, words in WRONG])
@@ -137,7 +138,7 @@ def test_alone_a_setting_of_the_wrong_kind_ends_it(
     place: Place, given: tuple[tuple[str, ...], dict[str, str]], words: tuple[str, ...]
 ) -> None:
     options, variables = given
-    exits(place, *words, options=options, **variables)
+    exits(place, *words, options=options, variables=variables)
 
 
 @pytest.mark.parametrize("text", ["quota = \n", "quota = 'many'\n", "\xff", "runner = 'slurm'\n", "quotta = 3\n"])
@@ -165,7 +166,7 @@ def test_a_data_folder_that_cannot_be_is_said(place: Place) -> None:
     place.write("file", "")
     words = (str(place.work / "file" / "data"), "data folder", "ACAI_DATA_FOLDER")
     given = {"ACAI_DATA_FOLDER": str(place.work / "file" / "data")}
-    exits(place, *words, **given)
+    exits(place, *words, variables=given)
     server = place.start(**given)
     says(server, 503, "settings_broken", *words)
     (place.work / "file").unlink()
@@ -180,7 +181,7 @@ def read_only(folder: Path) -> Iterator[None]:
         yield
         folder.chmod(0o700)
         return
-    for command in (["mount", "--bind", folder, folder], ["mount", "-o", "remount,ro,bind", folder]):
+    for command in (["mount", "--bind", str(folder), str(folder)], ["mount", "-o", "remount,ro,bind", str(folder)]):
         if subprocess.run(command, check=False, capture_output=True).returncode:
             pytest.skip("root may not mount here")
     try:
@@ -194,7 +195,7 @@ def test_a_data_folder_that_cannot_be_written_is_said(place: Place) -> None:
     folder.mkdir()
     given = {"ACAI_DATA_FOLDER": str(folder)}
     with read_only(folder):
-        exits(place, str(folder), "data folder", **given)
+        exits(place, str(folder), "data folder", variables=given)
         server = place.start(**given)
         says(server, 503, "settings_broken", str(folder), "data folder")
     assert server.status().status == 200
@@ -248,13 +249,13 @@ def test_a_postgresql_that_is_away_is_said(place: Place) -> None:
     server = place.start(**given)
     says(server, 503, "database_busy", "refused")
     assert "secret-word" not in server.status().body.decode() + server.log
-    exits(place, "refused", **given)
+    exits(place, "refused", variables=given)
 
 
 def test_a_database_url_that_is_none_is_said(place: Place) -> None:
     given = {"ACAI_DATABASE": "postgresql//typo"}
     says(place.start(**given), 400, "bad_setting", "database")
-    exits(place, "database", **given)
+    exits(place, "database", variables=given)
 
 
 def test_a_locked_database_is_waited_for_and_then_said(place: Place) -> None:
@@ -354,11 +355,9 @@ def fill(path: Path) -> None:
     """Write until the disk is full to the last block."""
     with path.open("wb", buffering=0) as ballast:
         for size in (MIB, 4096):
-            try:
-                while True:
-                    ballast.write(b"\0" * size)
-            except OSError as error:
-                assert error.errno == errno.ENOSPC
+            piece = b"\0" * size
+            with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+                ballast.writelines(itertools.repeat(piece))
 
 
 def test_a_disk_that_is_full_to_the_last_block_loses_nothing(place: Place) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
-from contextlib import closing
-from typing import TYPE_CHECKING
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 
 from acai_jupyter.client.follow import wait
 from tests.integration.places import Place, Server, until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def said(server: Server, *words: str, status: int = 0) -> str:
@@ -115,8 +111,16 @@ def test_wrong_usage_is_one_line_and_status_2(digits: Server, words: tuple[str, 
 
 @pytest.mark.parametrize(
     "words",
-    [("job", "999"), ("logs", "999"), ("wait", "999"), ("logs", "-f", "999"), ("provenance", "nothing")]
-    + [("submit", "no-such.py"), ("put", "no-such", "/x"), ("status", "--project", "other")],
+    [
+        ("job", "999"),
+        ("logs", "999"),
+        ("wait", "999"),
+        ("logs", "-f", "999"),
+        ("provenance", "nothing"),
+        ("submit", "no-such.py"),
+        ("put", "no-such", "/x"),
+        ("status", "--project", "other"),
+    ],
     ids=" ".join,
 )
 def test_what_is_not_there_is_one_line_and_status_3(digits: Server, words: tuple[str, ...]) -> None:
@@ -184,13 +188,10 @@ def test_an_interrupt_is_status_130_and_the_job_goes_on(digits: Server, tmp_path
 
 def connected(pid: int) -> bool:
     """Whether a process has a socket open."""
-    folder = f"/proc/{pid}/fd"
     found = []
-    for name in os.listdir(folder):
-        try:
-            found.append(os.readlink(f"{folder}/{name}"))
-        except OSError:
-            continue
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):
+            found.append(str(link.readlink()))
     return any(target.startswith("socket:") for target in found)
 
 

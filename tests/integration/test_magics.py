@@ -25,6 +25,7 @@ def shell(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(server.place.work)
     shell = InteractiveShell(colors="nocolor")
+    assert shell.history_manager is not None
     shell.history_manager.enabled = False
     shell.run_cell("%load_ext acai_jupyter").raise_error()
     yield shell

@@ -35,7 +35,7 @@ def test_every_route_is_in_it_and_no_other(server: Server) -> None:
 def test_every_route_says_what_it_takes_to_be_let_in(server: Server) -> None:
     paths = described(server)["paths"]
     for endpoint in ALL:
-        wanted = [] if endpoint.access is Access.SIGNATURE else [{"token": []}]
+        wanted: list[dict[str, list[str]]] = [] if endpoint.access is Access.SIGNATURE else [{"token": []}]
         assert paths[endpoint.path][endpoint.method.lower()]["security"] == wanted
 
 
