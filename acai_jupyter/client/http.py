@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -30,6 +31,7 @@ class Client:
         self.connection = connection or find_connection(project)
         timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
         self._pool = urllib3.PoolManager(timeout=timeout, retries=False, maxsize=8)
+        weakref.finalize(self, self._pool.clear)  # its connections end with it, not when the collector comes by
 
     @cached_property
     def status(self) -> Status:

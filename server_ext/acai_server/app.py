@@ -20,7 +20,16 @@ from traitlets.config import Config
 from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
 from acai_server.host import Host
 from acai_server.records import home
-from acai_server.settings import Settings, Source, from_environment, from_file, from_mapping, site_config, user_config
+from acai_server.settings import (
+    Settings,
+    Source,
+    checked,
+    from_environment,
+    from_file,
+    from_mapping,
+    site_config,
+    user_config,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +158,7 @@ class AcaiApp(ExtensionApp):
         values = {name: self._value(name, sources) for name in sorted(names)}
         values["data_folder"] = Path(values["data_folder"] or home()).expanduser().absolute()
         values["user"] = values["user"] or getpass.getuser()
-        return Settings(**values)
+        return checked(Settings(**values))
 
     def _value(self, name: str, sources: list[Source]) -> Any:
         for source in sources:
@@ -187,6 +196,8 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     objects = _object_store(settings, signer)
     runner = _runner(settings)
     url = settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}"
+    if not settings.database:
+        (settings.data_folder / "acai.db").touch(mode=0o600)  # what SQLite puts beside it gets the same mode
     with ExitStack() as opened:  # what fails on the way leaves nothing open: it will be tried again
         database = Database(url, clock, bus.wake)
         opened.callback(database.close)
@@ -234,9 +245,12 @@ def _object_store(settings: Settings, signer: UrlSigner) -> ObjectStore:
             from acai_server.objects.s3 import S3ObjectStore
         except ImportError as error:
             raise SettingsBroken(reason="S3 needs boto3; pip install 'acai-jupyter[s3]'") from error
-        return S3ObjectStore(
-            settings.s3_bucket, endpoint_url=settings.s3_endpoint_url or None, prefix=settings.s3_prefix
-        )
+        try:
+            return S3ObjectStore(
+                settings.s3_bucket, endpoint_url=settings.s3_endpoint_url or None, prefix=settings.s3_prefix
+            )
+        except ValueError as error:
+            raise BadSetting(name="s3_endpoint_url", source="the settings", reason=str(error)) from error
     raise _unknown("object_store", settings.object_store, "filesystem, s3 or memory")
 
 

@@ -72,6 +72,11 @@ class Host:
         if self._settings is not None and self.upstream is None and self._must_run(self._settings):
             self._opener = asyncio.ensure_future(self._open_quietly())
 
+    @property
+    def slow_reader_seconds(self) -> float:
+        """After how long a reader that does not read is disconnected."""
+        return self._settings.slow_reader_seconds if self._settings is not None else 15.0
+
     async def connect(self) -> Services | Upstream:
         """Return the services, opened at the first call, or the server that has the data.
 

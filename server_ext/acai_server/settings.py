@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from acai_jupyter.contract.errors import BadSetting
 
@@ -88,6 +89,22 @@ def from_file(path: Path, known: frozenset[str]) -> Source:
         if name not in known:
             raise BadSetting(name=name, source=str(path), reason=_nearest(name, known, ""))
     return Source(str(path), values)
+
+
+def checked(settings: Settings) -> Settings:
+    """Refuse settings that each are well formed but cannot be meant."""
+    address = urlsplit(settings.url)
+    if settings.url and (address.scheme not in ("http", "https") or not address.hostname):
+        raise _refused("url", f"'{settings.url[:80]}' is not the address of a server, like https://acai.example.org")
+    if settings.database and not settings.database.startswith(("postgresql://", "postgres://")):
+        raise _refused("database", "it is the URL of a PostgreSQL database, postgresql://…, or empty for SQLite")
+    if settings.event_bus == "postgres" and not settings.database:
+        raise _refused("event_bus", "'postgres' needs a PostgreSQL database, and `database` is empty")
+    return settings
+
+
+def _refused(name: str, reason: str) -> BadSetting:
+    return BadSetting(name=name, source="the settings", reason=reason)
 
 
 def user_config() -> Path:

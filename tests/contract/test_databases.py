@@ -41,6 +41,12 @@ class TestSqlite(ConcurrentSuite):
     def database(self, sqlite_database: Database) -> Database:
         return sqlite_database
 
+    def test_it_writes_ahead_checks_foreign_keys_and_waits_for_the_lock(self, database: Database) -> None:
+        wanted = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 10_000, "synchronous": 2}
+        with database.connect() as connection:
+            found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in wanted}
+        assert found == wanted
+
 
 class TestPostgres(ConcurrentSuite):
     @pytest.fixture

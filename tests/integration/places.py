@@ -258,8 +258,12 @@ class Server:
         """Open the WebSocket of events."""
         address = f"{self.root.replace('http', 'ws', 1)}{BASE}/v1/projects/default/events/stream{query}"
         header = [] if token is None else [f"Authorization: token {token}"]
-        with closing(websocket.create_connection(address, header=header, timeout=20, **options)) as stream:
+        stream = websocket.create_connection(address, header=header, timeout=20, **options)
+        try:
             yield stream
+        finally:
+            stream.close()
+            stream.shutdown()  # `close` leaves the socket open when the other end hung up first
 
     def end(self) -> None:
         """End it as a user does; an ended one stays ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -29,6 +30,7 @@ def shell(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     shell.history_manager.enabled = False
     shell.run_cell("%load_ext acai_jupyter").raise_error()
     yield shell
+    atexit.unregister(shell.atexit_operations)
     shell.history_manager.end_session()
     shell.history_manager.db.close()
 

@@ -161,7 +161,7 @@ class BaseHandler(APIHandler):
     def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
         """Say what failed: ours in one line, the unforeseen with its trace. No URL: it may hold a signature."""
         if isinstance(value, AcaiError) or (isinstance(value, HTTPError) and value.status_code < 500):  # noqa: PLR2004 (HTTP's own border)
-            _log.info("request %s: %s %s", self.request_id, type(value).__name__, value)
+            _log.warning("request %s: %s %s", self.request_id, type(value).__name__, value)
         else:
             _log.error("request %s failed", self.request_id, exc_info=(typ, value, tb))  # type: ignore[arg-type]
 

@@ -18,7 +18,6 @@ from acai_jupyter.contract.errors import AcaiError, BadRequest, NotAllowed
 from acai_jupyter.contract.queries import EventQuery
 from acai_server.api.base import BaseHandler
 from acai_server.api.proxy import follow
-from acai_server.events.service import SLOW_READER_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -143,7 +142,7 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
         """Pass on what the server that has the data sends; when it goes, so does this connection."""
         try:
             while (message := await source.read_message()) is not None:
-                await asyncio.wait_for(self.write_message(message), SLOW_READER_SECONDS)
+                await asyncio.wait_for(self.write_message(message), self.host.slow_reader_seconds)
         except (TimeoutError, WebSocketClosedError):
             self.close(TRY_AGAIN_LATER, "too slow")
         finally:

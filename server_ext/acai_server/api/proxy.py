@@ -11,13 +11,15 @@ from tornado.websocket import WebSocketClientConnection, WebSocketError, websock
 
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.endpoints import BASE
-from acai_jupyter.contract.errors import ServerUnreachable, from_body
+from acai_jupyter.contract.errors import ServerUnreachable, SettingsBroken, from_body
 
 if TYPE_CHECKING:
     from acai_server.api.base import BaseHandler
 
 _PASSED = ("Content-Type", "Accept", "Range", "X-Request-Id")
-_RETURNED = ("Content-Type", "Content-Range", "Location", "Retry-After")
+_RETURNED = ("Content-Type", "Retry-After")
+FORWARDED = "X-Acai-Forwarded"
+"""Marks what was passed on, so that a server whose `url` leads to itself says so instead of asking itself."""
 TIMEOUT_SECONDS = 60.0
 
 
@@ -36,8 +38,10 @@ class Upstream:
 
 async def forward(handler: BaseHandler, upstream: Upstream) -> None:
     """Ask the other server and answer what it answers."""
+    if FORWARDED in handler.request.headers:
+        raise SettingsBroken(reason=f"the setting url, {upstream.url}, leads to a server that is only attached itself")
     headers = {name: handler.request.headers[name] for name in _PASSED if name in handler.request.headers}
-    headers |= {"Authorization": authorization(handler, upstream), "X-Request-Id": handler.request_id}
+    headers |= {"Authorization": authorization(handler, upstream), "X-Request-Id": handler.request_id, FORWARDED: "1"}
     method = handler.request.method or "GET"
     request = HTTPRequest(
         upstream.address(handler.request.path, handler.request.query),
@@ -53,6 +57,8 @@ async def forward(handler: BaseHandler, upstream: Upstream) -> None:
         raise ServerUnreachable(where=f" at {upstream.url}") from error
     if answer.code == 599:  # noqa: PLR2004 (tornado's own word for no answer)
         raise ServerUnreachable(where=f" at {upstream.url}")
+    if _json(answer.body) is None:
+        raise ServerUnreachable(where=f" at {upstream.url}: what answers there is something else")
     handler.set_status(answer.code)
     for name in _RETURNED:
         if name in answer.headers:
