@@ -111,6 +111,11 @@ class AcaiApp(ExtensionApp):
 
     def initialize_settings(self) -> None:
         """Make the host; nothing is opened yet."""
+        if self.alone:
+            try:
+                self.read_settings()
+            except AcaiError as error:  # before an address is announced that would not answer
+                sys.exit(error.message)
         self.host = Host(self.read_settings, compose)
         self.settings["acai_host"] = self.host
         # Jupyter logs the address of a failed request; it hides what its own list names.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -31,6 +32,8 @@ T = TypeVar("T")
 BIN = Path(sys.executable).parent
 TOKEN = "the-token-of-jupyter"
 PATIENCE_SECONDS = 40.0
+WITH_US = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
+"""Where Linux can do that, a server ends when the tests are ended from outside; its process id stays the same."""
 QUIET = ("jupyterlab", "jupyter_lsp", "jupyter_server_terminals", "notebook_shim", "nbclassic")
 """Extensions that a server without JupyterLab starts faster without."""
 
@@ -117,6 +120,7 @@ class Place:
         if program == "server":
             options = (*options, f"--ServerApp.jpserver_extensions={dict.fromkeys(QUIET, False)!r}")
         command = [
+            *WITH_US,
             str(BIN / f"jupyter-{program}"),
             "--ServerApp.ip=127.0.0.1",
             "--ServerApp.allow_root=True",

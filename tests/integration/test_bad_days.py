@@ -53,7 +53,7 @@ def exits(place: Place, *words: str, options: tuple[str, ...] = (), variables: d
     for server in place.servers:  # or it would attach to one
         server.end()
     server = place.spawn(*options, program="acai", **(variables or {}))
-    assert server.process.wait(40) == 1
+    assert server.process.wait(80) == 1
     last = server.log.strip().splitlines()[-1]
     assert all(word in last for word in words), server.log
     assert "Traceback" not in server.log
@@ -300,7 +300,7 @@ def test_a_port_that_is_taken_is_said(place: Place) -> None:
         held.listen()
         port = held.getsockname()[1]
         server = place.spawn(f"--ServerApp.port={port}", program="acai")
-        assert server.process.wait(40) == 1
+        assert server.process.wait(80) == 1
         assert f"port {port} is not available" in server.log
     assert not (place.data / "acai.db").exists()
 
