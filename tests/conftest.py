@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import defaultdict
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, TypeVar
@@ -30,6 +31,13 @@ FIXTURES = {"s3_server": "s3", "postgres_server": "postgres"}
 
 settings.register_profile("house", deadline=None, database=None, derandomize="CI" in os.environ)
 settings.load_profile("house")
+
+
+def pytest_configure() -> None:
+    """Be interruptible, however this was started."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell that started this in the background ignores interrupts, and so would every program that tests start.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
