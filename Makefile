@@ -7,12 +7,13 @@ STAMPS := $(VENV)/.stamps
 UV := $(BIN)/uv
 export PATH := $(BIN):$(PATH)
 export UV_PYTHON_DOWNLOADS := never
+unexport PYTHONDONTWRITEBYTECODE  # as containers set it: each of a thousand processes would compile all that it imports
 ROOT_ARGS := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 AGENT_SOURCES := $(wildcard acai_jupyter/agent/*.py acai_jupyter/transfer/*.py) acai_jupyter/in_job.py acai_jupyter/contract/loglines.py
 LAB_SOURCES := $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test test-pythons check format docs build bench contract constraints clean
+.PHONY: help setup lab test test-cluster test-pythons check format docs build bench bench-decisions kills lives fuzz contract constraints screenshots clean
 
 help:  ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -24,7 +25,11 @@ lab: setup  ## Open JupyterLab on the quick start; ARGS="--no-browser --port 900
 
 test: setup $(STAMPS)/chromium  ## Run all tests; ARGS="-k words" are passed to pytest
 	npm run --silent test
-	$(BIN)/python -m pytest $(ARGS)
+	sh tests/pythons.sh $(UV) 3.8
+	$(BIN)/python -m pytest -n 3 --dist loadfile --reruns 1 $(ARGS)
+
+test-cluster: setup  ## Run the tests that need a Kubernetes cluster: that of KUBECONFIG, else one of kind or minikube
+	sh .ci/cluster.sh $(BIN)/python -m pytest -n 3 --dist loadscope --reruns 1 tests/cluster $(ARGS)
 
 test-pythons: setup  ## Run unit and contract tests on the other Pythons of this machine
 	sh tests/pythons.sh $(UV)
@@ -48,6 +53,9 @@ contract: setup  ## Write what is generated from the contract
 docs: setup  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
+screenshots: setup $(STAMPS)/chromium  ## Make the pictures of README and docs anew
+	$(BIN)/python -m tests.screenshots
+
 build: setup  ## Build the sdist and the wheel into dist/
 	npm run --silent build:prod
 	rm -rf dist
@@ -55,6 +63,18 @@ build: setup  ## Build the sdist and the wheel into dist/
 
 bench: setup  ## Measure, beside the peers; ARGS=startup for one
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-decisions: setup  ## Hold predictions, plans and chosen machines against measurements of others; ARGS=--write
+	$(BIN)/python -m benchmarks.decisions $(ARGS)
+
+kills: setup  ## Kill clients and servers at work, and check; ARGS="--kills 300 --seed 7"
+	$(BIN)/python -m tests.kills $(ARGS)
+
+lives: setup  ## Kill servers and agents while jobs run, and check; ARGS="--jobs 200 --kills 100 --seed 7"
+	$(BIN)/python -m tests.lives $(ARGS)
+
+fuzz: setup  ## Fuzz the API from its OpenAPI document, longer than the tests do; ARGS="-k jobs"
+	FUZZ_EXAMPLES=200 $(BIN)/python -m pytest -n 2 -o timeout=0 tests/integration/test_fuzzed.py $(ARGS)
 
 constraints: setup  ## Choose the newest versions anew
 	$(UV) pip compile --quiet --universal --no-header --no-annotate --upgrade --all-extras --output-file constraints.txt pyproject.toml
@@ -69,6 +89,7 @@ $(STAMPS)/uv:
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/python: $(STAMPS)/uv pyproject.toml constraints.txt package.json server_ext/hatch_build.py $(AGENT_SOURCES)
+	@rm -rf $(VENV)/share/jupyter/labextensions/acai-jupyter labextension/dist/install.json  # else it installs through the link
 	SKIP_JUPYTER_BUILDER=1 $(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import re
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -20,17 +21,26 @@ SHOWN = ("acai-jupyter", "jupyterlab", "jupyter-server", "sqlalchemy")
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement: what, how much, and what was promised, if anything."""
+    """One measurement: what, how much, what was promised, if anything, and how it stands beside another.
+
+    What did not work is NaN, and `beside` says why.
+    """
 
     what: str
     measured: float
     unit: str
     limit: float | None = None
+    promise: str = ""
+    beside: str = ""
 
     @property
     def kept(self) -> bool:
         """Whether the promise is kept; what has none is a peer or a baseline."""
         return self.limit is None or self.measured <= self.limit
+
+    def promising(self, limit: float, promise: str) -> Row:
+        """Return the same with a limit and its words."""
+        return replace(self, limit=limit, promise=promise)
 
 
 def median(values: Sequence[float]) -> float:
@@ -47,23 +57,41 @@ def machine() -> str:
     )
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Return the rows as a Markdown table."""
-    lines = ["| what | measured | at most | |", "|---|---|---|---|"]
-    for row in rows:
-        limit = "" if row.limit is None else f"{row.limit:g} {row.unit}"
-        verdict = "" if row.limit is None else ("kept" if row.kept else "**not kept**")
-        lines.append(f"| {row.what} | {row.measured:,.3g} {row.unit} | {limit} | {verdict} |")
-    return "\n".join(lines)
+@dataclass(frozen=True)
+class Table:
+    """Measurements that belong together, under their name on the page."""
+
+    name: str
+    summary: str
+    rows: Sequence[Row]
+
+    @property
+    def text(self) -> str:
+        """The rows in Markdown."""
+        head = ["what", "measured", "beside", "at most", ""]
+        lines = [[row.what, _quantity(row.measured, row.unit), row.beside, *_promised(row)] for row in self.rows]
+        shown = [column for column in range(len(head)) if column != 2 or any(row.beside for row in self.rows)]
+        cells = [head, ["---"] * len(head), *lines]
+        return "\n".join(f"| {' | '.join(line[column] for column in shown)} |" for line in cells)
 
 
-def write(page: Path, name: str, summary: str, rows: Sequence[Row]) -> None:
-    """Put the table into its place on the page of measurements."""
+def _quantity(value: float, unit: str) -> str:
+    if math.isnan(value):
+        return "none"
+    return f"{value:,.0f} {unit}" if abs(value) >= 1000 else f"{value:,.3g} {unit}"
+
+
+def _promised(row: Row) -> tuple[str, str]:
+    if row.limit is None:
+        return "", ""
+    limit = _quantity(row.limit, row.unit)
+    return (f"{row.promise}: {limit}" if row.promise else limit), ("kept" if row.kept else "**not kept**")
+
+
+def write(page: Path, table: Table) -> None:
+    """Put the table under its heading on the page of measurements, in place of what is there."""
     text = page.read_text()
-    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    block = f"{begin}\n{summary}\n\n{machine()}\n\n{table(rows)}\n{end}"
-    if begin in text:
-        text = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: block, text, flags=re.DOTALL)
-    else:
-        text = f"{text.rstrip()}\n\n## {name}\n\n{block}\n"
-    page.write_text(text)
+    block = f"## {table.name}\n\n{table.summary}\n\n{machine()}\n\n{table.text}\n"
+    section = re.compile(rf"^## {re.escape(table.name)}\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+    text = section.sub(lambda _: f"{block}\n", text) if section.search(text) else f"{text.rstrip()}\n\n{block}"
+    page.write_text(f"{text.rstrip()}\n")

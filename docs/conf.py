@@ -6,9 +6,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from acai_jupyter._version import __version__
-from acai_jupyter.contract.endpoints import ALL
+from acai_jupyter.contract.endpoints import ALL, Access
+from acai_jupyter.contract.states import Role, Scope
 from acai_server.app import AcaiApp
+from acai_server.cluster import ClusterSettings
+from acai_server.credentials.permissions import ALLOWED, GLOBAL_ADMIN, SCOPES
+from acai_server.runners.kubernetes import calls
+from acai_server.team import TeamSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,6 +31,7 @@ extensions = ["myst_parser"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 3
+myst_enable_extensions = ["attrs_inline"]
 nitpicky = True
 smartquotes = False  # quotes belong to messages and values, and are copied
 
@@ -52,6 +60,8 @@ def endpoints() -> str:
 def settings() -> str:
     """Return the table of settings."""
     traits = AcaiApp.class_own_traits(config=True)
+    for part in (TeamSettings, ClusterSettings):
+        traits |= part.class_own_traits(config=True)
     rows = (
         (f"`{name}`", f"{trait.help} Default `{trait.default_value!r}`; `ACAI_{name.upper()}` in the environment.")
         for name, trait in traits.items()
@@ -59,7 +69,37 @@ def settings() -> str:
     return _table(("Setting", "Meaning"), rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {"endpoints": endpoints, "settings": settings}
+def permissions() -> str:
+    """Return the table of roles and needs."""
+    columns = {role.value: ALLOWED[role] for role in Role} | {"global admin": GLOBAL_ADMIN}
+    return _granted("Need, by role", columns)
+
+
+def scopes() -> str:
+    """Return the table of scopes and needs."""
+    return _granted("Need, by scope", {scope.value: SCOPES[scope] for scope in Scope})
+
+
+def _granted(first: str, columns: dict[str, frozenset[Access]]) -> str:
+    """A row for each need; what is signed asks for nobody."""
+    needs = [access for access in Access if access not in (Access.NOTHING, Access.SIGNATURE)]
+    rows = ([f"`{need.value}`", *("yes" if need in granted else "" for granted in columns.values())] for need in needs)
+    return _table((first, *columns), rows)
+
+
+def cluster_role() -> str:
+    """Return the Role that a server needs in a cluster, as a block."""
+    made = calls.role("default", ClusterSettings.kubernetes_secrets.default_value)
+    return f"```yaml\n{yaml.safe_dump(made, sort_keys=False)}```"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "endpoints": endpoints,
+    "settings": settings,
+    "permissions": permissions,
+    "scopes": scopes,
+    "cluster_role": cluster_role,
+}
 _MARK = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
 
 

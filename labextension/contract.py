@@ -50,6 +50,8 @@ def _type(schema: dict[str, Any]) -> str:
 
 
 def _plain(kind: str, schema: dict[str, Any]) -> str:
+    if "prefixItems" in schema:
+        return f"[{', '.join(_type(one) for one in schema['prefixItems'])}]"
     if kind == "array":
         item = _type(schema.get("items", {}))
         return f"({item})[]" if "|" in item else f"{item}[]"

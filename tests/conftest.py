@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.servers.postgres import Postgres, database_of, postgres
 from tests.servers.process import ServerMissing
@@ -26,10 +26,21 @@ pytest.register_assert_rewrite("acai_server.testing")
 OF_THE_SHELL = ("ACAI_", "XDG_", "AWS_")
 NEEDS = {"s3": "an S3 server", "postgres": "PostgreSQL", "browser": "Chromium", "cluster": "a cluster"}
 """Markers of tests that need something real, and its name for people."""
-FIXTURES = {"s3_server": "s3", "postgres_server": "postgres"}
+FIXTURES = {
+    "s3_server": "s3",
+    "postgres_server": "postgres",
+    "kubernetes": "cluster",
+    "shared_namespace": "cluster",
+}
 """Fixtures that mark the tests which use them."""
 
-settings.register_profile("house", deadline=None, database=None, derandomize="CI" in os.environ)
+settings.register_profile(
+    "house",
+    deadline=None,
+    database=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],  # how fast a machine makes examples says nothing of the test
+)
 settings.load_profile("house")
 
 
@@ -82,6 +93,19 @@ def s3_bucket(s3_server: Seaweedfs, monkeypatch: pytest.MonkeyPatch) -> str:
 def postgres_server() -> Iterator[Postgres]:
     """Return the PostgreSQL of this run."""
     yield from _started(postgres())
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database file with all tables, which others are copied from: making them takes longer than a test."""
+    from acai_server.clock import Clock
+    from acai_server.db import schema
+    from acai_server.db.database import Database
+
+    path = tmp_path_factory.mktemp("template") / "acai.db"
+    with closing(Database(f"sqlite:///{path}", Clock())) as database:
+        schema.migrate(database)
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from acai_jupyter.client import logins
 from acai_jupyter.contract.errors import BadSetting, ServerUnreachable
 
 
@@ -31,12 +31,31 @@ def find_connection(project: str | None = None) -> Connection:
     project = project or os.environ.get("ACAI_PROJECT") or config.get("project")
     url = os.environ.get("ACAI_URL") or config.get("url")
     if url:
-        token = os.environ.get("ACAI_TOKEN") or config.get("token") or ""
+        token = os.environ.get("ACAI_TOKEN") or _kept_token(config, url, project) or _token_of_a_server(url)
         return Connection(url, token, project)
     found = next(_servers(), None)
     if found is None:
         raise ServerUnreachable(where="")
     return Connection(found["url"], found["token"], project, found.get("version"))
+
+
+def _kept_token(config: dict[str, Any], url: str, project: str | None) -> str:
+    """Return the token that was kept for a server, and for a project of it if it has its own; of no other server."""
+    found = logins.kept(url, project) if project is not None and project != config.get("project") else None
+    if found is not None:
+        return found
+    return str(config.get("token") or "") if config.get("url") in (None, url) else ""
+
+
+def _token_of_a_server(url: str) -> str:
+    """Return the token by which a JupyterLab of this user is attached there, as one that signed in by its hub."""
+    return str(next((found["token"] for found in _servers() if found["url"].rstrip("/") == url.rstrip("/")), ""))
+
+
+def setting(name: str) -> str | None:
+    """Return what the user has set for this side: in the environment, as `ACAI_NAME`, else in the configuration."""
+    found = os.environ.get(f"ACAI_{name.upper()}") or _config().get(name)
+    return None if found is None else str(found)
 
 
 def _servers() -> Any:
@@ -62,11 +81,12 @@ def _changed(path: Path) -> float:
 
 
 def _config() -> dict[str, Any]:
-    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    path = Path(base) / "acai" / "config.toml"
+    path = logins.config_file()
+    if not path.exists():
+        return {}
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text())
-    except FileNotFoundError:
-        return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSetting(name="file", source=str(path), reason=f"it cannot be read ({error})") from error

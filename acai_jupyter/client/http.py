@@ -2,47 +2,76 @@
 
 from __future__ import annotations
 
+import time
 import weakref
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
-import urllib3
 
 from acai_jupyter._version import __version__
 from acai_jupyter.client.connection import Connection, find_connection
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.endpoints import BASE, Endpoint
-from acai_jupyter.contract.errors import ProjectNotFound, ServerUnreachable, Unavailable, VersionMismatch, from_body
+from acai_jupyter.contract.errors import (
+    ServerSilent,
+    ServerUnreachable,
+    TooManyRequests,
+    Unavailable,
+    VersionMismatch,
+    from_body,
+)
+from acai_jupyter.transfer.connections import Connections
+from acai_jupyter.transfer.errors import Refused, TransferError
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
     from acai_jupyter.contract.projects import Status
+    from acai_jupyter.contract.uploads import Store
+    from acai_jupyter.transfer.connections import Answer
 
 ResponseT = TypeVar("ResponseT")
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
+PIECE_BYTES = 256 * 1024
+HELD_BACK_SECONDS = 30.0
+"""So long who asks too often goes on asking."""
 
 
 class Client:
     """One connection to one project. Thread-safe."""
 
-    def __init__(self, connection: Connection | None = None, *, project: str | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection | None = None,
+        *,
+        project: str | None = None,
+        read_seconds: float = READ_SECONDS,
+    ) -> None:
+        self._is_given = connection is not None
+        self._wanted = project
         self.connection = connection or find_connection(project)
-        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
-        self._pool = urllib3.PoolManager(timeout=timeout, retries=False, maxsize=8)
-        weakref.finalize(self, self._pool.clear)  # its connections end with it, not when the collector comes by
+        self._connections = Connections(read_seconds, CONNECT_SECONDS, proxies={})
+        weakref.finalize(self, self._connections.close)  # its connections end with it, not when the collector comes by
 
     @cached_property
     def status(self) -> Status:
         """What this is connected to; asked once. Another version's server is refused here, before anything else."""
-        status = self._send(endpoints.GET_STATUS, {}, None, {})
+        project = self.connection.project
+        endpoint = endpoints.GET_STATUS if project is None else endpoints.GET_PROJECT_STATUS
+        status = self._send(endpoint, {"project": project}, None, {})
         if _series(status.version) != _series(__version__):
             older = "the server" if _series(status.version) < _series(__version__) else "this environment"
             raise VersionMismatch(server=status.version, client=__version__, older=older)
-        if self.connection.project not in (None, status.project):
-            raise ProjectNotFound(project=self.connection.project)
         return status
+
+    @property
+    def store(self) -> Store:
+        """Where bytes rest."""
+        return self.status.store
 
     def call(
         self, endpoint: Endpoint[ResponseT], body: msgspec.Struct | None = None, /, *, query: Any = None, **params: Any
@@ -52,23 +81,73 @@ class Client:
         project = self.connection.project or status.project
         return self._send(endpoint, {"project": project, **params}, body, query or {})
 
+    def ask(self, endpoint: Endpoint[ResponseT], body: msgspec.Struct | None = None) -> ResponseT:
+        """Call an endpoint that needs no token and is of no project; nothing else is asked before."""
+        return self._send(endpoint, {}, body, {})
+
+    def stream(self, endpoint: Endpoint[Any], *, query: Any = None, **params: Any) -> Generator[bytes]:
+        """Call an endpoint that answers with bytes, and give them as they come."""
+        project = self.connection.project or self.status.project
+        with self._request(endpoint, {"project": project, **params}, None, query or {}) as answer:
+            while piece := answer.read_some(PIECE_BYTES):
+                yield piece
+
+    def reconnect(self) -> None:
+        """Look again where the server is and what it is: one that was started again may be elsewhere, and another."""
+        self.__dict__.pop("status", None)
+        if not self._is_given:
+            self.connection = find_connection(self._wanted)
+
+    def rest(self) -> None:
+        """Close the connections that are kept; whoever asks again opens another."""
+        self._connections.close()
+
+    def _address(self, endpoint: Endpoint[Any], params: dict[str, Any], query: dict[str, Any]) -> str:
+        path = endpoint.path.format(**{name: quote(str(value), safe="") for name, value in params.items()})
+        return f"{self.connection.url.rstrip('/')}{BASE}{path}" + (f"?{urlencode(query)}" if query else "")
+
     def _send(
         self, endpoint: Endpoint[ResponseT], params: dict[str, Any], body: msgspec.Struct | None, query: dict[str, Any]
     ) -> ResponseT:
-        path = endpoint.path.format(**{name: quote(str(value), safe="") for name, value in params.items()})
-        address = f"{self.connection.url.rstrip('/')}{BASE}{path}" + (f"?{urlencode(query)}" if query else "")
-        headers = {"Authorization": f"Bearer {self.connection.token}", "Accept": "application/json"}
-        data = None if body is None else msgspec.json.encode(body)
+        data = self._patiently(endpoint, params, body, query)
         try:
-            answer = self._pool.request(endpoint.method, address, body=data, headers=headers, redirect=False)
-        except urllib3.exceptions.HTTPError as error:
-            raise ServerUnreachable(where=f" at {self.connection.url}") from error
-        if answer.status >= 300:  # noqa: PLR2004 (HTTP's own border)
-            raise from_body(_json(answer.data), answer.status)
-        try:
-            return msgspec.json.decode(answer.data, type=endpoint.response)
+            return msgspec.json.decode(data, type=endpoint.response)
         except msgspec.MsgspecError as error:
             raise Unavailable(reason=f"its answer is not understood ({error})") from error
+
+    def _patiently(
+        self, endpoint: Endpoint[Any], params: dict[str, Any], body: msgspec.Struct | None, query: dict[str, Any]
+    ) -> bytes:
+        """Return the answer; who asks too often waits as long as the server says, and asks again."""
+        until = time.monotonic() + HELD_BACK_SECONDS
+        while True:
+            try:
+                with self._request(endpoint, params, body, query) as answer:
+                    return answer.read()
+            except TooManyRequests as error:
+                seconds = float(error.details.get("seconds", 1.0))
+                if time.monotonic() + seconds > until:
+                    raise
+                time.sleep(seconds)
+
+    @contextmanager
+    def _request(
+        self, endpoint: Endpoint[Any], params: dict[str, Any], body: msgspec.Struct | None, query: dict[str, Any]
+    ) -> Iterator[Answer]:
+        """Ask; what is refused, and what goes wrong until the answer was read, is raised as our errors."""
+        data = b"" if body is None else msgspec.json.encode(body)
+        headers = {"Authorization": f"Bearer {self.connection.token}", "Accept": "application/json"}
+        if endpoint.method != "GET":
+            headers["Content-Length"] = str(len(data))
+        address = self._address(endpoint, params, query)
+        try:
+            with self._connections.request(endpoint.method, address, headers, [memoryview(data)]) as answer:
+                yield answer
+        except Refused as error:
+            raise from_body(_json(error.answer), error.status) from error
+        except TransferError as error:
+            kind = ServerSilent if isinstance(error.__cause__, TimeoutError) else ServerUnreachable
+            raise kind(where=f" at {self.connection.url}") from error
 
 
 def _json(data: bytes) -> Any:

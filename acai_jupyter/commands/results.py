@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-_AS_PRINTED = (
-    "background: none; margin: 0; padding-left: var(--jp-code-padding, 0); font-size: var(--jp-code-font-size, inherit)"
-)
-"""In line with what a cell prints."""
+from acai_jupyter.commands import markup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_BYTES = 64 * 1024
+"""What is larger is not put into a notebook as data."""
+MOST_CHARACTERS = 100_000
+"""Of a longer text a notebook keeps the beginning."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,12 @@ class Result:
     kind: str
     failed: bool = False
     """The thing asked for failed, as a job that failed: exit status 1."""
-    rows: list[tuple[str, str]] = field(default_factory=list)
+    exit_status: int | None = None
+    """What a shell gets instead, when another status was asked for."""
+    html: Callable[[], str] | None = field(default=None, repr=False)
+    """How a notebook shows it; else as it is printed."""
+    snapshot: Callable[[], Any] | None = field(default=None, repr=False)
+    """What a notebook keeps of it for our own views, where that is less than the answer."""
 
     def plain(self) -> Any:
         """Return the answer as plain data, for `--json`."""
@@ -34,6 +43,11 @@ class Result:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         del kwargs
-        html = f'<pre class="acai-result" style="{_AS_PRINTED}">{escape(self.text)}</pre>'
-        bundle = {"text/plain": self.text, "text/html": html}
-        return bundle | {f"application/vnd.acai.{self.kind}+json": self.plain()}
+        text = self.text
+        if len(text) > MOST_CHARACTERS:
+            text = f"{text[:MOST_CHARACTERS]}\n… the rest is longer than what a notebook should keep"
+        forms = {"text/plain": text, "text/html": self.html() if self.html else markup.printed(text)}
+        value = self.snapshot() if self.snapshot else self.plain()
+        if self.snapshot or len(msgspec.json.encode(value)) <= MOST_BYTES:
+            forms[f"application/vnd.acai.{self.kind}+json"] = value
+        return forms

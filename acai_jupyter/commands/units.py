@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-_STEP = 1024
+import re
+from datetime import UTC, datetime
+from math import inf
+
+from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.sizes import number, size
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
-
-
-def size(count: float) -> str:
-    """1.2 GB, 24 GB; steps of 1024, like JupyterLab's file browser."""
-    units = ["B", "KB", "MB", "GB", "TB", "PB"]
-    while round(count) >= _STEP and len(units) > 1:
-        count /= _STEP
-        units.pop(0)
-    return f"{_number(count)} {units[0]}"
+_LEAST_USD = 0.00001
+__all__ = ["ago", "columns", "duration", "files_of", "money", "parse_duration", "parse_size", "size"]
 
 
 def duration(seconds: float) -> str:
     """3.2 s, 12 s, 3 min 20 s, 2 h 5 min; never more than two units."""
     if seconds < _MINUTE - 0.5:
-        return f"{_number(seconds)} s"
+        return f"{number(seconds)} s"
     whole = round(seconds)
     if whole < _HOUR:
         return _pair(whole, (_MINUTE, "min"), (1, "s"))
     if whole < _DAY:
         return _pair(whole, (_HOUR, "h"), (_MINUTE, "min"))
     return _pair(whole, (_DAY, "d"), (_HOUR, "h"))
-
-
-def _number(value: float) -> str:
-    """One decimal below ten, none above, and no '.0'."""
-    return f"{value:.1f}".removesuffix(".0") if value < 9.95 else str(int(value + 0.5))  # noqa: PLR2004 (what rounds to ten)
 
 
 def _pair(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
@@ -39,10 +33,32 @@ def _pair(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> str:
 
 
 def money(usd: float) -> str:
-    """$0.03, and as many digits as a small sum needs."""
+    """$0.03, for a small sum $0.00003; of less nobody counts the digits."""
     if usd == 0 or usd >= 0.01:  # noqa: PLR2004 (where people change the number of digits)
         return f"${usd:,.2f}"
-    return f"${usd:.5f}" if usd >= 0.00001 else f"${usd:.1e}"  # noqa: PLR2004 (where people change the number of digits)
+    return f"${usd:.5f}" if usd >= _LEAST_USD else f"under ${_LEAST_USD:.5f}"
+
+
+def files_of(count: int) -> str:
+    """1 file, 1,797 files."""
+    return f"{count:,} file{'s' if count != 1 else ''}"
+
+
+def ago(moment: datetime, now: datetime | None = None) -> str:
+    """Just now, 2 min ago, 3 d 4 h ago."""
+    seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
+    return f"{duration(seconds)} ago" if seconds >= _MINUTE else "just now"
+
+
+def columns(rows: list[list[str]], sides: str) -> str:
+    """Aligned columns: '<' or '>' for each, further ones to the left. A cell stays on its line."""
+    if not rows:
+        return ""
+    rows = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = sides.ljust(len(widths), "<")
+    lines = ("  ".join(f"{c:{s}{w}}" for c, s, w in zip(row, sides, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def parse_size(text: str) -> int:
@@ -57,3 +73,18 @@ def parse_size(text: str) -> int:
     if count < 0:
         raise ValueError(f"'{text}' is not a size; write it like 512Mi or 4Gi")
     return count
+
+
+def parse_duration(text: str) -> float:
+    """Read 30s, 20m, 1h30m, 2d or plain seconds; the largest unit first."""
+    written = text.strip().lower()
+    match = _DURATION.match(f"{written}s" if _SECONDS.match(written) else written)
+    seconds = sum(float(match[unit] or 0) * factor for unit, factor in _UNITS.items()) if match else 0.0
+    if not 0 < seconds < inf:
+        raise ValueError(f"'{text}' is not a time; write it like 30s, 20m or 1h30m")
+    return seconds
+
+
+_UNITS = {"d": _DAY, "h": _HOUR, "m": _MINUTE, "s": 1}
+_DURATION = re.compile("".join(rf"(?:(?P<{unit}>\d+(?:\.\d*)?){unit})?" for unit in _UNITS) + r"\Z")
+_SECONDS = re.compile(r"\d+(\.\d*)?\Z")

@@ -3,26 +3,42 @@
 AcaiError
 ├── BadRequest                 400  usage
 │   ├── BadSpec
+│   │   └── BadName
 │   ├── BadPath
+│   ├── BadQuery
+│   ├── BadAttribute
 │   ├── BadSetting
 │   └── JobRefused
 ├── NotSignedIn                401
 ├── NotAllowed                 403
 ├── NotFound                   404
 │   ├── ProjectNotFound
+│   ├── UserNotFound
+│   ├── TokenNotFound
+│   ├── GroupNotFound
+│   ├── RestrictionNotFound
 │   ├── FileSetNotFound
 │   ├── FileNotFound
 │   ├── JobNotFound
+│   ├── SweepNotFound
+│   ├── ProfileNotFound
+│   ├── ModelNotFound
 │   ├── UploadNotFound
 │   └── ObjectNotFound
 ├── MethodNotAllowed           405
 ├── Conflict                   409
-│   └── HashMismatch
+│   ├── HashMismatch
+│   └── BlobQuarantined
 ├── TooLarge                   413
+├── TooManyRows                413
+├── TooManyRequests            429
+├── TooManyUploads             429
+├── SearchTooLong              422
 ├── ServerFault                500
 ├── Unavailable                503
 │   ├── NotReady
 │   ├── ServerUnreachable
+│   │   └── ServerSilent   (client side: the server that was asked)
 │   ├── SettingsBroken
 │   ├── DatabaseNewer
 │   ├── DatabaseBusy
@@ -30,6 +46,7 @@ AcaiError
 │   ├── VersionMismatch
 │   └── StoreUnavailable
 ├── StoreFull                  507
+├── NotWritten                 500 (client side: a file here)
 └── JobFailed                  (client side: the job asked for did not finish)
 
 A class's docstring is its message; the words in braces are its details. The code is stable, the sentence is not.
@@ -39,6 +56,11 @@ Over HTTP an error is ``{"error": {"code", "message", "details"}}``; `exit_statu
 from __future__ import annotations
 
 from typing import Any, ClassVar
+
+
+def printable(text: str) -> str:
+    """Return a text so that it stands in one line, and a terminal does not obey it."""
+    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 class AcaiError(Exception):
@@ -69,11 +91,33 @@ class BadSpec(BadRequest):
 
     code = "bad_spec"
 
+    @classmethod
+    def _sentence(cls, details: dict[str, Any]) -> str:
+        return super()._sentence(details | {"spec": printable(str(details["spec"]))})
+
+
+class BadName(BadSpec):
+    """'{spec}' cannot be the name of a file set or an alias: {reason}."""
+
+    code = "bad_name"
+
 
 class BadPath(BadRequest):
     """'{path}' cannot be a path in a project: {reason}."""
 
     code = "bad_path"
+
+
+class BadQuery(BadRequest):
+    """The query is not understood at column {column}: {reason}.{excerpt}"""
+
+    code = "bad_query"
+
+
+class BadAttribute(BadRequest):
+    """'{key}' was not set on {thing}: {reason}."""
+
+    code = "bad_attribute"
 
 
 class BadSetting(BadRequest):
@@ -112,6 +156,30 @@ class ProjectNotFound(NotFound):
     code = "project_not_found"
 
 
+class UserNotFound(NotFound):
+    """There is no user '{user}' in this project."""
+
+    code = "user_not_found"
+
+
+class TokenNotFound(NotFound):
+    """There is no token '{token}' of {user} in this project."""
+
+    code = "token_not_found"
+
+
+class GroupNotFound(NotFound):
+    """There is no group '{group}' in this project."""
+
+    code = "group_not_found"
+
+
+class RestrictionNotFound(NotFound):
+    """There is no restriction of '{what}' in this project."""
+
+    code = "restriction_not_found"
+
+
 class FileSetNotFound(NotFound):
     """There is no file set '{name}'.{hint}"""
 
@@ -128,6 +196,24 @@ class JobNotFound(NotFound):
     """There is no job {job}."""
 
     code = "job_not_found"
+
+
+class ProfileNotFound(NotFound):
+    """No finished job has the profile '{template}'; 'acai profile list' names those there are."""
+
+    code = "profile_not_found"
+
+
+class ModelNotFound(NotFound):
+    """The profile '{template}' has no model '{version}' that you may see; today's is '{latest}'."""
+
+    code = "model_not_found"
+
+
+class SweepNotFound(NotFound):
+    """There is no job with the tag '{tag}'."""
+
+    code = "sweep_not_found"
 
 
 class UploadNotFound(NotFound):
@@ -160,10 +246,40 @@ class HashMismatch(Conflict):
     code = "hash_mismatch"
 
 
+class BlobQuarantined(Conflict):
+    """The bytes of '{what}' are not those that {creator} announced. Whoever has the file can put it again."""
+
+    code = "blob_quarantined"
+
+
+class SearchTooLong(AcaiError):
+    """The search was ended after {seconds} s. Narrow it with another condition; '=' and '>' on a key are quick."""
+
+    code, status, exit_status = "search_too_long", 422, 1
+
+
 class TooLarge(AcaiError):
     """The request has {size_bytes} bytes; at most {limit_bytes} are taken."""
 
     code, status, exit_status = "too_large", 413, 2
+
+
+class TooManyRequests(AcaiError):
+    """{user} makes more than {limit} requests a second; the next one is taken in {seconds} s."""
+
+    code, status, exit_status = "too_many_requests", 429, 5
+
+
+class TooManyRows(AcaiError):
+    """At most {limit} rows are answered at once; ask for so many, and then for those after the last."""
+
+    code, status, exit_status = "too_many_rows", 413, 2
+
+
+class TooManyUploads(AcaiError):
+    """{user} has {limit} uploads under way; more are not taken at once. A broken one counts for {minutes} minutes."""
+
+    code, status, exit_status = "too_many_uploads", 429, 5
 
 
 class ServerFault(AcaiError):
@@ -188,6 +304,12 @@ class ServerUnreachable(Unavailable):
     """No ACAI server can be reached{where}. Start JupyterLab or `jupyter acai`, or set ACAI_URL and ACAI_TOKEN."""
 
     code = "server_unreachable"
+
+
+class ServerSilent(ServerUnreachable):
+    """The ACAI server{where} did not answer in time. It may have much to do, or be paused: try again in a moment."""
+
+    code = "server_silent"
 
 
 class SettingsBroken(Unavailable):
@@ -230,6 +352,12 @@ class StoreFull(AcaiError):
     """There is no space left for {what}. Nothing was recorded; free some space and run the same line again."""
 
     code, status, exit_status = "store_full", 507, 1
+
+
+class NotWritten(AcaiError):
+    """{reason}. Nothing else was changed."""
+
+    code, status, exit_status = "not_written", 500, 1
 
 
 class JobFailed(AcaiError):

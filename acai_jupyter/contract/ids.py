@@ -6,7 +6,8 @@ from typing import NewType
 
 ProjectId = NewType("ProjectId", int)
 UserId = NewType("UserId", int)
-BlobId = NewType("BlobId", int)
+TokenId = NewType("TokenId", int)
+FileVersionId = NewType("FileVersionId", int)
 FileSetVersionId = NewType("FileSetVersionId", int)
 ActionId = NewType("ActionId", int)
 AttemptId = NewType("AttemptId", int)
@@ -14,6 +15,8 @@ JobId = NewType("JobId", int)
 """The row of a job, unique in the database. People see `JobNumber`."""
 JobNumber = NewType("JobNumber", int)
 """What people type: counts within a project."""
+SessionId = NewType("SessionId", int)
+"""The row of an upload session. People see `UploadId`."""
 UploadId = NewType("UploadId", str)
 Sha256 = NewType("Sha256", str)
 """64 lower-case hexadecimal digits."""

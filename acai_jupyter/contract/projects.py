@@ -7,7 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from acai_jupyter.contract.budgets import BudgetLeft
+from acai_jupyter.contract.jobs import ResourceLimits
 from acai_jupyter.contract.states import Role
+from acai_jupyter.contract.uploads import Store
 
 
 class User(msgspec.Struct, frozen=True):
@@ -31,6 +34,13 @@ class Machine(msgspec.Struct, frozen=True):
 
     cpus: float
     memory_bytes: int
+    gpus: int = 0
+
+
+class Health(msgspec.Struct, frozen=True):
+    """A server that answers."""
+
+    status: Literal["ok"] = "ok"
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -41,7 +51,13 @@ class Status(msgspec.Struct, frozen=True):
     project: str
     user: User
     data_folder: str | None
+    """Where the server keeps its data on its own disk; only a global admin is told."""
     backends: Backends
     machine: Machine
     started_at: datetime
+    store: Store = Store("")
+    limits: ResourceLimits = ResourceLimits()
+    """What of a machine one job can ask for."""
     notices: list[str] = []
+    left: list[BudgetLeft] = []
+    """What whoever asks may still spend."""

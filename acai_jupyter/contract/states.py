@@ -21,7 +21,7 @@ class JobState(StrEnum):
     FINISHED = "finished"
     """The program succeeded and its outputs are recorded."""
     FAILED = "failed"
-    """The program's own fault."""
+    """The program's own fault; tried again only when that was asked for, or when it may have more memory."""
     KILLED = "killed"
     """Somebody asked for it."""
     CRASHED = "crashed"
@@ -43,7 +43,7 @@ JOB_TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.RUNNING: frozenset((JobState.UPLOADING, *_BAD_ENDS)),
     JobState.UPLOADING: frozenset((JobState.FINISHED, *_BAD_ENDS)),
     JobState.FINISHED: frozenset(),
-    JobState.FAILED: frozenset(),
+    JobState.FAILED: frozenset((JobState.QUEUED,)),
     JobState.KILLED: frozenset(),
     JobState.CRASHED: frozenset((JobState.QUEUED,)),
 }
@@ -71,6 +71,17 @@ class Role(StrEnum):
     """All of it, and rules the project."""
 
 
+class Scope(StrEnum):
+    """What a token may be used for, of what its user may do."""
+
+    READ = "read"
+    """Reading."""
+    WRITE = "write"
+    """Reading, writing and running."""
+    ADMIN = "admin"
+    """All of it: ruling a project too, and making further tokens."""
+
+
 class InputRole(StrEnum):
     """In which role a file set went into an action."""
 
@@ -85,3 +96,14 @@ class ActionKind(StrEnum):
     UPLOAD = "upload"
     CREATION = "creation"
     JOB = "job"
+
+
+class StorageClass(StrEnum):
+    """How soon and how often bytes will be read, which decides what keeping them costs."""
+
+    FREQUENT = "frequent"
+    """At any time."""
+    INFREQUENT = "infrequent"
+    """Now and then; kept for less, read for more."""
+    ARCHIVE = "archive"
+    """Hardly ever, but at once when it is."""

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.display import display
 
 from acai_jupyter.commands import verbs
+from acai_jupyter.commands.interrupts import Unwatched
 from acai_jupyter.contract.errors import AcaiError, JobFailed
+from acai_jupyter.magics.cell_view import CellView
+
+if TYPE_CHECKING:
+    from acai_jupyter.client.http import Client
+    from acai_jupyter.commands.results import Result
+    from acai_jupyter.contract.jobs import Job
+    from acai_jupyter.contract.sweeps import Sweep
+
+FAILING = ("attach", "wait")
+"""Verbs that fail their cell when the job that is watched did not finish, as `%%acai run` does."""
 
 
 @magics_class
 class AcaiMagics(Magics):
     """`%acai VERB …` and `%%acai run …`."""
+
+    shell: Any
 
     @no_var_expand
     @line_cell_magic
@@ -28,29 +41,94 @@ class AcaiMagics(Magics):
             raise
         except AcaiError as error:
             raise UsageError(error.message) from error
+        except Unwatched:
+            raise
+        except KeyboardInterrupt as error:
+            if next(iter(line.split()), "") not in verbs.INTERRUPTED:
+                raise
+            raise UsageError(verbs.interrupted(line.split())) from error
         except SystemExit:  # argparse has shown its help
             return None
 
     def _line(self, words: list[str]) -> Any:
         arguments = verbs.parse("%acai", words or ["--help"])
+        arguments.view = view = CellView(self.shell.user_ns)
         result = verbs.run(arguments)
+        if arguments.verb == "submit" and not arguments.plan:
+            from acai_jupyter.client.http import Client
+
+            self._hand_over(Client(project=arguments.project), result.value, handle=None)
+        if arguments.verb == "profile run" and not arguments.plan:
+            self._hand_over_profiling(arguments.project, result)
         if arguments.json:
             return result.plain()
-        if result.text:
-            display(result)
+        has_failed = result.failed and arguments.verb in FAILING
+        if result.text and ("ipykernel" in sys.modules or not has_failed):
+            view.finish(_seen(result, arguments.project))
+        if has_failed:
+            raise JobFailedInCell(result.text)
         return None
 
     def _cell(self, words: list[str], cell: str) -> None:
+        if words[:1] == ["profile"]:
+            self._profile(words[1:], cell)
+            return
         if words[:1] != ["run"]:
             raise UsageError("%%acai is followed by run and its options: %%acai run --input digits --output model")
-        arguments = verbs.cell_parser().parse_args(words[1:])
+        arguments = verbs.parse_cell(words[1:])
         from acai_jupyter.client.http import Client
-        from acai_jupyter.commands.jobs import run_cell
+        from acai_jupyter.commands.running import run_cell
 
-        result = run_cell(Client(project=arguments.project), arguments, cell, _show)
-        display(result)
+        client = Client(project=arguments.project)
+        begun = partial(self._hand_over, client, handle=arguments.handle)
+        view = CellView(self.shell.user_ns)
+        result = run_cell(client, arguments, cell, view, begun)
+        if "ipykernel" in sys.modules or not result.failed:  # the error says the same where nothing was shown before
+            view.finish(result)
         if result.failed:
             raise JobFailedInCell(result.text)
+
+    def _profile(self, words: list[str], cell: str) -> None:
+        from acai_jupyter.client.http import Client
+        from acai_jupyter.commands.running import profile_cell
+
+        arguments = verbs.parse_profile(words)
+        client = Client(project=arguments.project)
+        arguments.view = view = CellView(self.shell.user_ns)
+        result = profile_cell(client, arguments, cell, view)
+        if not arguments.plan:
+            self._hand_over_profiling(arguments.project, result)
+        view.finish(result)
+
+    def _hand_over_profiling(self, project: str | None, result: Result) -> None:
+        """Let `_` stand for the runs of a profiling."""
+        from acai_jupyter.client.http import Client
+        from acai_jupyter.commands import sweep_objects
+
+        self.shell.displayhook.update_user_ns(sweep_objects.Sweep(Client(project=project), result.value.tag))
+
+    def _hand_over(self, client: Client, job: Job | Sweep, *, handle: str | None) -> None:
+        """Let `_`, and a variable of the notebook, stand for a job or a sweep."""
+        from acai_jupyter.commands import job_objects, sweep_objects
+        from acai_jupyter.contract.sweeps import Sweep
+
+        made: object
+        if isinstance(job, Sweep):
+            made = sweep_objects.Sweep(client, job.tag, job)
+        else:
+            made = job_objects.Job(client, job.number, job)
+        self.shell.displayhook.update_user_ns(made)
+        if handle is not None:
+            self.shell.user_ns[handle] = made
+
+
+def _seen(result: Result, project: str | None) -> Any:
+    """What a notebook shows of a verb's answer: of a graph its drawing, of others themselves."""
+    if result.kind not in ("provenance", "project-graph"):
+        return result
+    from acai_jupyter.widgets.provenance import seen
+
+    return seen(result, project)
 
 
 class JobFailedInCell(JobFailed):
@@ -58,11 +136,6 @@ class JobFailedInCell(JobFailed):
 
     def _render_traceback_(self) -> list[str]:
         return [self.message]
-
-
-def _show(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
 
 
 def _words(line: str) -> list[str]:

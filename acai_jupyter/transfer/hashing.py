@@ -16,6 +16,11 @@ def hash_stream(stream: BinaryIO) -> str:
         digest.update(piece)
 
 
+def hash_bytes(data: bytes) -> str:
+    """Return the SHA-256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def hash_file(path: str) -> str:
     """Return the SHA-256 of a file."""
     with open(path, "rb") as stream:

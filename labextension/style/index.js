@@ -1,1 +1,7 @@
 import './base.css';
+import './overview.css';
+import './jobs.css';
+import './job.css';
+import './cells.css';
+import './provenance.css';
+import './data.css';

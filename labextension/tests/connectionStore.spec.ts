@@ -5,6 +5,7 @@ import {
   type ConnectionState,
   ConnectionStore
 } from '../src/core/connectionStore';
+import { EventStreams } from '../src/core/eventStreams';
 import { answer, FakeTransport, makeStatus, nobody, refusal } from './fakes';
 
 let transport: FakeTransport;
@@ -17,7 +18,11 @@ beforeEach(() => {
   transport = new FakeTransport([answer(makeStatus())]);
   states = [];
   events = [];
-  store = new ConnectionStore(new AcaiClient(transport), {
+  const client = new AcaiClient(transport);
+  const streams = new EventStreams((project, since) =>
+    client.openEvents(project, since)
+  );
+  store = new ConnectionStore(client, streams, {
     onState: state => states.push(state),
     onEvent: event => events.push(event.number),
     onReload: () => undefined
@@ -129,6 +134,11 @@ describe('ConnectionStore', () => {
 
   it.each([
     ['goes on reconnecting when the server is gone again', nobody, 'connected'],
+    [
+      'goes on reconnecting when the server is stopping',
+      refusal('unavailable', 'The server is stopping.', 503),
+      'connected'
+    ],
     [
       'says what is wrong when the server came back broken',
       refusal('settings_broken', 'Fix it.', 503),

@@ -65,6 +65,17 @@ describe('EventStream', () => {
     expect(states).toEqual(['connecting', 'live']);
   });
 
+  it('has what was read before read anew when it knows where it begins, and not when it goes on', () => {
+    socket().accept();
+    expect(reloads).toBe(0);
+    socket().send({ events: [], last: 16 });
+    expect(reloads).toBe(1);
+    dropAndReopen();
+    socket().accept();
+    socket().send({ events: [event(17)], last: 17 });
+    expect(reloads).toBe(1);
+  });
+
   it('resumes after the last event it has seen', () => {
     socket().accept();
     socket().send({ events: [event(17)], last: 17 });
@@ -92,9 +103,10 @@ describe('EventStream', () => {
 
   it('tells of a reload and goes on from where the server says, even below', () => {
     socket().send({ events: [event(99)] });
+    expect(reloads).toBe(1);
     socket().send({ reload: true, last: 42 });
     socket().send({ events: [event(43)] });
-    expect(reloads).toBe(1);
+    expect(reloads).toBe(2);
     expect(numbers).toEqual([99, 43]);
     dropAndReopen();
     expect(socket().address).toBe('43');

@@ -90,6 +90,7 @@ export function makeStatus(changes: Partial<IStatus> = {}): IStatus {
       event_bus: 'memory'
     },
     machine: { cpus: 2, memory_bytes: 24 * 1024 ** 3 },
+    store: { kind: 'filesystem', proof_file: null, part_bytes: null },
     started_at: '2026-11-18T12:00:00Z',
     ...changes
   };

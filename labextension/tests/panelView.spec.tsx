@@ -4,18 +4,17 @@ import { describe, expect, it } from 'vitest';
 
 import type { ConnectionState } from '../src/core/connectionStore';
 import { AcaiError, notEnabled } from '../src/core/errors';
+import { AboutView } from '../src/panel/aboutView';
 import { PanelView } from '../src/panel/panelView';
 import { makeStatus } from './fakes';
 
 function render(state: ConnectionState): string {
   const now = new Date('2026-11-18T12:02:05Z');
   return renderToStaticMarkup(
-    <PanelView
-      state={state}
-      pageVersion="0.1.0"
-      now={now}
-      onRetry={() => undefined}
-    />
+    <>
+      <PanelView state={state} pageVersion="0.1.0" onRetry={() => undefined} />
+      <AboutView state={state} pageVersion="0.1.0" now={now} />
+    </>
   );
 }
 

@@ -1,17 +1,20 @@
-"""`acai-server`: what an administrator does to a server's database from a shell."""
+"""`acai-server`: what an administrator does from a shell, to a server's database and for its cluster."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import AcaiError
+from acai_server import admin_backups as backups
+from acai_server.admin_backups import database_of
 from acai_server.app import AcaiApp
-from acai_server.clock import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from acai_server.settings import Settings
 
@@ -21,29 +24,70 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="acai-server", description="Administer an ACAI server.")
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("migrate", help="bring the database's tables to this version")
-    parser.parse_args(argv)
+    lost = verbs.add_parser("token", help="make a token for a user of a project who has lost theirs, and print it")
+    lost.add_argument("project", metavar="PROJECT", help="the project")
+    lost.add_argument("user", metavar="USER", help="the user's name")
+    verbs.add_parser("audit", help="print who changed what, of all projects, as lines of JSON")
+    verbs.add_parser("kubernetes-role", help="print the Role that the server needs in its cluster, for kubectl apply")
+    backups.declare(verbs)
+    arguments = parser.parse_args(argv)
     try:
-        print(migrate(AcaiApp().read_settings()))  # noqa: T201 (a command prints)
+        for line in _VERBS[arguments.verb](AcaiApp().read_settings(), arguments):
+            print(line)  # noqa: T201 (a command prints)
     except AcaiError as error:
         print(error.message, file=sys.stderr)  # noqa: T201 (the same)
         return error.exit_status
     return 0
 
 
+def token(settings: Settings, project: str, user: str) -> str:
+    """Make a token: who reads and writes the database needs to ask nobody."""
+    from acai_server.credentials.users import replace_lost
+    from acai_server.db import schema
+
+    with closing(database_of(settings)) as database:
+        schema.check(database)
+        return replace_lost(database, project, user).secret
+
+
+def audit(settings: Settings) -> Iterator[str]:
+    """Give the audit log, the oldest entry first."""
+    import msgspec
+
+    from acai_server.db import schema
+
+    with closing(database_of(settings)) as database:
+        schema.check(database)
+        with database.reading() as work:
+            for entry in work.audit.all_of_them():
+                yield msgspec.json.encode(entry).decode()
+
+
+def kubernetes_role(settings: Settings) -> str:
+    """Return the Role that these settings need, as JSON, which is YAML too."""
+    from acai_server.runners.kubernetes import calls
+
+    made = calls.role(settings.kubernetes_namespace or "default", settings.kubernetes_secrets)
+    return json.dumps(made, indent=2)
+
+
 def migrate(settings: Settings) -> str:
     """Bring the database of these settings to this code's revision; says what was done."""
     from acai_server.db import schema
-    from acai_server.db.database import Database
 
-    if not settings.database:
-        settings.data_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    database = Database(settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}", Clock())
-    try:
+    with closing(database_of(settings)) as database:
         before = schema.migrate(database)
-    finally:
-        database.close()
     if before == schema.HEAD:
         return f"The database is at revision {schema.HEAD}; there is nothing to do."
     return f"The database is now at revision {schema.HEAD}" + (
         f"; it was at {before}." if before else "; it was empty."
     )
+
+
+_VERBS: dict[str, Callable[[Settings, argparse.Namespace], Iterable[str]]] = {
+    "migrate": lambda settings, _: [migrate(settings)],
+    "token": lambda settings, given: [token(settings, given.project, given.user)],
+    "audit": lambda settings, _: audit(settings),
+    "kubernetes-role": lambda settings, _: [kubernetes_role(settings)],
+    **backups.VERBS,
+}

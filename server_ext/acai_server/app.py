@@ -7,18 +7,23 @@ kind of runner implements `runners/protocol.py` and gets a line there.
 from __future__ import annotations
 
 import getpass
+import hashlib
+import platform
 import sys
 from contextlib import ExitStack
 from copy import deepcopy
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Float, Int, TraitError, Unicode
+from traitlets import Bool, Float, Int, TraitError, Unicode
 from traitlets.config import Config
 
 from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
+from acai_server.cluster import ClusterSettings, instance, runner_of_cluster
 from acai_server.host import Host
+from acai_server.looks import checkups_of, clock_notice
 from acai_server.records import home
 from acai_server.settings import (
     Settings,
@@ -30,21 +35,31 @@ from acai_server.settings import (
     site_config,
     user_config,
 )
+from acai_server.team import TeamSettings, identities_of, ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acai_server.clock import Clock
+    from acai_server.credentials.service import Credentials
+    from acai_server.db.database import Database
     from acai_server.events.protocol import EventBus
+    from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
     from acai_server.objects.signing import UrlSigner
+    from acai_server.provisioner.prices import Prices
     from acai_server.runners.protocol import Runner
     from acai_server.services import Services
 
+URL_SECONDS = 86_400
+AWAY_SECONDS = 7 * 86_400
+"""So long a server may be away from jobs on a cluster; S3 signs for no longer."""
 PACKAGE = Path(__file__).parent
+OTHERS_PATIENCE_SECONDS = 30.0
+"""So long another server may take from writing an attempt down to starting it."""
 
 
-class AcaiApp(ExtensionApp):
+class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
     """ACAI: versioned data, jobs and provenance, inside a Jupyter server or alone (`jupyter acai`)."""
 
     name = "acai"
@@ -93,33 +108,126 @@ class AcaiApp(ExtensionApp):
     s3_endpoint_url = Unicode(
         "", help="Address of an S3 service, like http://host:8333. Empty: Amazon's, as boto3 is configured."
     ).tag(config=True)
-    runner = Unicode("process", help="What runs jobs: 'process' (this machine).").tag(config=True)
+    runner = Unicode(
+        "process",
+        help="What runs jobs: 'process' (this machine; they go on when the server is restarted), 'memory' (this "
+        "machine; they end with the server), or 'kubernetes' (a cluster, which needs an 's3' object store).",
+    ).tag(config=True)
     event_bus = Unicode(
         "",
         help="What wakes who waits for events: 'memory' (this server) or 'postgres' (every server of the database). "
         "Empty: 'postgres' with a PostgreSQL database, else 'memory'.",
     ).tag(config=True)
-    slow_reader_seconds = Float(
-        15.0,
-        min=0.1,
-        help="Seconds after which a reader of events by WebSocket that does not take what was sent is disconnected; it "
-        "can come back and resume. At least 0.1.",
-    ).tag(config=True)
     quota = Int(4, min=1, help="How many jobs of one user in one project may hold a machine at once; at least 1.").tag(
         config=True
     )
 
+    price_book = Unicode(
+        "",
+        help="File with what machines cost: a price book as JSON, or machine types as CSV; each content is kept as a "
+        "version of its own. Empty: $0.031611 per vCPU-hour and $0.004237 per GB-hour, less for small machines and "
+        "more for large ones.",
+    ).tag(config=True)
+    region = Unicode(
+        "", help="Name of the region that the price book is of; kept with it. Empty: there is only one."
+    ).tag(config=True)
+    min_vcpu = Float(0.5, min=0.01, help="The smallest number of CPUs that a job can ask for.").tag(config=True)
+    max_vcpu = Float(8.0, min=0.01, help="The largest number of CPUs that a job can ask for.").tag(config=True)
+    vcpu_step = Float(0.5, min=0.01, help="A job asks for a multiple of this number of CPUs.").tag(config=True)
+    min_memory_mib = Int(512, min=1, help="The smallest memory that a job can ask for, in MiB.").tag(config=True)
+    max_memory_mib = Int(8192, min=1, help="The largest memory that a job can ask for, in MiB.").tag(config=True)
+    memory_step_mib = Int(256, min=1, help="A job asks for a multiple of this memory, in MiB.").tag(config=True)
+    max_gpus = Int(8, min=0, help="The largest number of GPUs that a job can ask for.").tag(config=True)
+    machine_vcpu = Float(
+        0.0, min=0.0, help="How many CPUs of this machine its jobs may have, all of them together. 0: all there are."
+    ).tag(config=True)
+    reserved_memory_mib = Int(
+        512, min=0, help="Memory of this machine, in MiB, that is never given to its jobs: for the server and all else."
+    ).tag(config=True)
+    control_groups = Bool(
+        default_value=True,
+        help="Whether jobs of this machine are limited by control groups, where the server may make some.",
+    ).tag(config=True)
+    max_processes = Int(4096, min=1, help="How many processes and threads a job of this machine may have at once.").tag(
+        config=True
+    )
+    reserved_disk_mib = Int(
+        512,
+        min=0,
+        help="Room on the disk of the data folder, in MiB, that jobs of this machine must leave: when there is less, "
+        "the one that holds most is ended, if it holds as much. 0: none is.",
+    ).tag(config=True)
+    failed_folder_hours = Float(
+        0.0,
+        min=0.0,
+        help="Hours for which the folder of a job of this machine that did not succeed is kept, in failed in the data "
+        "folder. 0: it is removed at once.",
+    ).tag(config=True)
+    cache_folder = Unicode(
+        "",
+        help="Folder in which jobs of this machine keep inputs by their hash for the next job, an absolute path or one "
+        "from '~'; best on the disk of the data folder. Empty: cache in the data folder.",
+    ).tag(config=True)
+    cache_gib = Float(
+        10.0,
+        min=0.0,
+        help="How large that folder may get, in GiB; what was not used for longest goes first. 0: nothing is kept.",
+    ).tag(config=True)
+
+    environments_gib = Float(
+        10.0,
+        min=0.0,
+        help="How much room environments made for jobs of this machine may take in environments of the data folder, in "
+        "GiB; what was not used for longest goes first, never one in use. 0: each job builds its own.",
+    ).tag(config=True)
+
+    upload_days = Float(
+        7.0,
+        min=0.0001,
+        help="Days after which an upload that was begun, and that nobody went on with, is given up and what it sent is "
+        "deleted. Until then the same line continues it.",
+    ).tag(config=True)
+    check_delay_seconds = Float(
+        60.0,
+        min=0.0,
+        help="Seconds after an upload before its contents are hashed again in the background. A wrong one is not "
+        "handed out, and another user's upload leans only on what was checked.",
+    ).tag(config=True)
+
+    grace_days = Float(
+        7.0,
+        min=0.0001,
+        help="Days for which deleted files and file sets can be brought back. Only then may their bytes be freed. At "
+        "least 0.0001.",
+    ).tag(config=True)
+    collect_days = Float(
+        1.0,
+        min=0.0,
+        help="Days between two times that the server frees by itself what nothing refers to, as 'acai gc' does; the "
+        "first is some minutes after its start. 0: never.",
+    ).tag(config=True)
+
     def initialize_settings(self) -> None:
         """Make the host; nothing is opened yet."""
-        if self.alone:
-            try:
-                self.read_settings()
-            except AcaiError as error:  # before an address is announced that would not answer
+        try:
+            self._log_as(self.read_settings().log_format)
+        except AcaiError as error:
+            if self.alone:  # before an address is announced that would not answer
                 sys.exit(error.message)
         self.host = Host(self.read_settings, compose)
         self.settings["acai_host"] = self.host
         # Jupyter logs the address of a failed request; it hides what its own list names.
         self.settings["extra_log_scrub_param_keys"] = [*self.settings["extra_log_scrub_param_keys"], "signature"]
+
+    def _log_as(self, form: str) -> None:
+        if form != "json" or self.serverapp is None:
+            return
+        from acai_server.api.request_log import logged
+        from acai_server.logs import write_json
+
+        write_json([self.serverapp.log, self.log])
+        counts = self.serverapp.record_http_request_metrics
+        self.settings["log_function"] = logged(self.settings["log_function"], counts=counts)
 
     def initialize_handlers(self) -> None:
         """Add our routes to the Jupyter server's."""
@@ -183,50 +291,108 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     from acai_jupyter.contract.projects import Backends
     from acai_server.clock import Clock
     from acai_server.credentials.service import Credentials
-    from acai_server.db import schema
-    from acai_server.db.database import Database
+    from acai_server.credentials.sign_ins import SignIns
     from acai_server.engine.service import Engine
     from acai_server.events.pruner import EventPruner
     from acai_server.events.service import Events
-    from acai_server.lake import filesets
+    from acai_server.lake import inside
+    from acai_server.lake.checker import BlobChecker
+    from acai_server.lake.collector import UploadCollector
+    from acai_server.lake.garbage import GarbageCollector
     from acai_server.lake.service import Lake
+    from acai_server.metadata.service import Attributes
     from acai_server.objects.signing import UrlSigner
-    from acai_server.provenance.service import Provenance
-    from acai_server.provisioner.prices import PriceBook
+    from acai_server.provenance import exploring, service
+    from acai_server.provisioner.budgets import BudgetKeeper, Budgets
+    from acai_server.provisioner.costs import Accounts
+    from acai_server.provisioner.memory import MeasuredMemory
+    from acai_server.provisioner.profiler import Profiler
+    from acai_server.provisioner.service import Provisioner
     from acai_server.services import Services
 
     clock = Clock()
     bus = _event_bus(settings)
-    signer = UrlSigner(token.encode(), address, lambda: clock.now().timestamp())
-    objects = _object_store(settings, signer)
-    runner = _runner(settings)
-    url = settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}"
-    if not settings.database:
-        (settings.data_folder / "acai.db").touch(mode=0o600)  # what SQLite puts beside it gets the same mode
+    signer = UrlSigner(
+        token.encode(), lambda: settings.public_url.rstrip("/") or address(), lambda: clock.now().timestamp()
+    )
+    objects, at_jobs = object_store_of(settings, signer), settings.endpoint_url_for_jobs
     with ExitStack() as opened:  # what fails on the way leaves nothing open: it will be tried again
-        database = Database(url, clock, bus.wake)
-        opened.callback(database.close)
-        if database.name == "sqlite":
-            schema.migrate(database)
-        else:
-            schema.check(database)
-        notices = _clock_notice(database, clock)
-        engine = Engine(database, objects, filesets, PriceBook(), runner, quota=settings.quota)
+        database = _database(settings, clock, bus, opened)
+        notices = clock_notice(database, clock)
         credentials = Credentials(database, token, project=settings.project, user=settings.user)
-        for loop in (bus, engine, EventPruner(database)):
+        runner = _runner(settings, credentials)
+        opened.callback(runner.close)
+        prices = _prices(settings, database, runner)
+        provisioner = Provisioner(database, prices, settings.limits())
+        accounts = Accounts(database, prices)
+        budgets = Budgets(database, accounts)
+        alone = database.name == "sqlite"  # else an attempt that the runner does not know may be just being started
+        engine = Engine(
+            database,
+            objects,
+            inside,
+            prices,
+            runner,
+            quota=settings.quota,
+            limits=settings.limits(),
+            forecast=provisioner,
+            memory=MeasuredMemory(settings.limits()),
+            purse=budgets,
+            place="" if alone else _place(settings, runner),
+            patience_seconds=0.0 if alone else OTHERS_PATIENCE_SECONDS,
+            signing=object_store_of(settings, signer, at_jobs) if at_jobs else None,
+        )
+        profiler = Profiler(database, engine, prices, settings.limits(), provisioner)
+        keeper = BudgetKeeper(database, budgets, accounts, engine)
+        for heard in (credentials.look_again, profiler.wake, *(() if alone else (engine.wake,))):
+            opened.callback(bus.listen(heard))
+        direct = _direct_path(settings, credentials)
+        lake = Lake(
+            database,
+            objects,
+            direct,
+            grace=timedelta(days=settings.grace_days),
+            uploads_per_user=settings.uploads_per_user,
+        )
+        collector = UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days))
+        checker = BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds))
+        opened.callback(lake.collections.stop)
+        garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)
+        for loop in (
+            bus,
+            engine,
+            profiler,
+            keeper,
+            EventPruner(database),
+            collector,
+            checker,
+            garbage,
+            credentials.uses,
+        ):
             opened.callback(loop.stop)
             loop.start()
         close = opened.pop_all().close
 
     return Services(
         credentials=credentials,
-        lake=Lake(database, objects),
-        provenance=Provenance(database),
+        sign_ins=SignIns(database, identities_of(settings), settings.sign_in_days),
+        ways=ways_of(settings),
+        lake=lake,
+        metadata=Attributes(database, lake.files),
+        provenance=service.Provenance(database, lake.files, lake.composing),
+        drawings=exploring.Drawings(database),
         engine=engine,
+        prices=prices,
+        accounts=accounts,
+        budgets=budgets,
+        provisioner=provisioner,
+        profiler=profiler,
         events=Events(database, bus, slow_reader_seconds=settings.slow_reader_seconds),
+        checkups=checkups_of(settings, database, objects, runner, notices, address, alone=AcaiApp.alone),
         objects=objects,
         signer=signer,
         backends=Backends(database.name, objects.name, runner.name, bus.name),
+        limits=settings.limits(),
         data_folder=str(settings.data_folder),
         started_at=clock.now(),
         notices=notices,
@@ -234,7 +400,32 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     )
 
 
-def _object_store(settings: Settings, signer: UrlSigner) -> ObjectStore:
+def _database(settings: Settings, clock: Clock, bus: EventBus, opened: ExitStack) -> Database:
+    from acai_server.db import schema
+    from acai_server.db.database import Database
+
+    url = settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}"
+    if not settings.database:
+        (settings.data_folder / "acai.db").touch(mode=0o600)  # what SQLite puts beside it gets the same mode
+    database = Database(url, clock, bus.wake)
+    opened.callback(database.close)
+    if database.name == "sqlite":
+        schema.migrate(database)
+    else:
+        schema.check(database)
+    return database
+
+
+def _prices(settings: Settings, database: Database, runner: Runner) -> Prices:
+    from acai_server.provisioner.prices import Prices, check_holes, read_book
+
+    book = read_book(settings.price_book)
+    check_holes(settings.price_book, book, settings.limits())
+    return Prices(database, book, runner.name, settings.region)
+
+
+def object_store_of(settings: Settings, signer: UrlSigner, endpoint: str = "") -> ObjectStore:
+    """Choose where bytes rest; jobs may reach it at another address."""
     if settings.object_store == "filesystem":
         from acai_server.objects.filesystem import FilesystemObjectStore
 
@@ -252,19 +443,51 @@ def _object_store(settings: Settings, signer: UrlSigner) -> ObjectStore:
             raise SettingsBroken(reason="S3 needs boto3; pip install 'acai-jupyter[s3]'") from error
         try:
             return S3ObjectStore(
-                settings.s3_bucket, endpoint_url=settings.s3_endpoint_url or None, prefix=settings.s3_prefix
+                settings.s3_bucket,
+                endpoint_url=endpoint or settings.s3_endpoint_url or None,
+                prefix=settings.s3_prefix,
+                url_seconds=AWAY_SECONDS if settings.runner == "kubernetes" else URL_SECONDS,
             )
         except ValueError as error:
-            raise BadSetting(name="s3_endpoint_url", source="the settings", reason=str(error)) from error
+            name = "endpoint_url_for_jobs" if endpoint else "s3_endpoint_url"
+            raise BadSetting(name=name, source="the settings", reason=str(error)) from error
     raise _unknown("object_store", settings.object_store, "filesystem, s3 or memory")
 
 
-def _runner(settings: Settings) -> Runner:
+def _direct_path(settings: Settings, credentials: Credentials) -> DirectPath | None:
+    """Let clients on this disk move bytes by themselves; they have the rights of the server's one user."""
+    if settings.object_store != "filesystem":
+        return None
+    from acai_server.lake.direct import DirectPath
+    from acai_server.records import write_private
+
+    folder = settings.data_folder
+    return DirectPath(folder / "objects", folder / "proof", write_private, allowed=credentials.has_one_user)
+
+
+def _runner(settings: Settings, credentials: Credentials) -> Runner:
     if settings.runner == "process":
+        from acai_server.runners.gangs import Gangs
         from acai_server.runners.process import ProcessRunner
 
-        return ProcessRunner(settings.data_folder / "attempts", PACKAGE / "agent.pyz")
-    raise _unknown("runner", settings.runner, "process")
+        folder, agent = settings.data_folder / "attempts", PACKAGE / "agent.pyz"
+        return Gangs(ProcessRunner(folder, agent, settings.of_this_machine(), may_run=credentials.has_one_user))
+    if settings.runner == "memory":
+        from acai_server.runners.gangs import Gangs
+        from acai_server.runners.memory import MemoryRunner
+
+        return Gangs(MemoryRunner(PACKAGE / "agent.pyz", settings.of_this_machine()))
+    if settings.runner == "kubernetes":
+        return runner_of_cluster(settings, PACKAGE / "agent.pyz")
+    raise _unknown("runner", settings.runner, "process, memory or kubernetes")
+
+
+def _place(settings: Settings, runner: Runner) -> str:
+    """Name what servers of one database must share to see the same attempts: a data folder, for processes."""
+    if runner.name == "kubernetes":
+        return f"{runner.name}@{instance(settings)}"
+    folder = hashlib.sha256(f"{platform.node()}:{settings.data_folder}".encode()).hexdigest()[:12]
+    return f"{runner.name}@{folder}"
 
 
 def _event_bus(settings: Settings) -> EventBus:
@@ -284,17 +507,6 @@ def _event_bus(settings: Settings) -> EventBus:
 
 def _unknown(name: str, value: str, known: str) -> BadSetting:
     return BadSetting(name=name, source="the settings", reason=f"'{value[:80]}' is none of {known}")
-
-
-def _clock_notice(database: Any, clock: Clock) -> list[str]:
-    """Say it when the machine's clock is behind what is written down; times go on from there, and nothing is lost."""
-    with database.reading() as work:
-        newest = work.events.newest_time()
-    behind = 0.0 if newest is None else clock.not_before(newest)
-    if behind < 60:  # noqa: PLR2004 (a minute is nothing to bother a person with)
-        return []
-    late = f"This machine's clock is {behind / 60:.0f} min behind the newest record; set it right."
-    return [f"{late} Times go on from that record."]
 
 
 def _address(serverapp: Any) -> str:

@@ -16,8 +16,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
-from acai_jupyter.contract.errors import AcaiError, NotReady, SettingsBroken
-from acai_server import __version__
+from acai_jupyter.contract.errors import AcaiError, NotReady, SettingsBroken, Unavailable
+from acai_server import __version__, hub
+from acai_server.api.counting import Requests
+from acai_server.api.limits import RequestLimits
 from acai_server.api.proxy import Upstream
 from acai_server.db.schema import has_pending_jobs
 from acai_server.records import ServerRecord, write_private
@@ -59,6 +61,8 @@ class Host:
         self.record = ServerRecord()
         self.upstream: Upstream | None = None
         self.streams: set[Closable] = set()
+        self.requests = Requests()
+        self.limits = RequestLimits()
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
 
     async def start(self, address: str) -> None:
@@ -69,7 +73,8 @@ class Host:
         except AcaiError as error:
             _log.error("%s", error.message)
             return
-        if self._settings is not None and self.upstream is None and self._must_run(self._settings):
+        must_run = self._settings is not None and self.upstream is None and self._must_run(self._settings)
+        if must_run or (self.upstream is not None and not self.upstream.token and hub.is_there()):
             self._opener = asyncio.ensure_future(self._open_quietly())
 
     @property
@@ -86,16 +91,32 @@ class Host:
             if self._services is not None:
                 return self._services
             if self._stopped:
-                raise SettingsBroken(reason="the server is stopping")
+                raise Unavailable(reason="the server is stopping")
             if not self._address:
                 raise NotReady
             if self.upstream is None:
                 self._take_hold()
             if self.upstream is not None:
+                if not self.upstream.token and hub.is_there():
+                    await self._sign_in(self.upstream)
                 return self.upstream
             loop = asyncio.get_running_loop()
             self._services = await loop.run_in_executor(self.executor, self._open)
             return self._services
+
+    async def renew(self, refused: Upstream) -> Upstream | None:
+        """Sign in once more where a token that was given for a sign-in is not valid any more; else there is none."""
+        async with self._opening:
+            if self._settings is None or self._settings.token or not hub.is_there() or not self._settings.url:
+                return None
+            if self.upstream == refused:
+                await self._sign_in(refused)
+            return self.upstream
+
+    async def _sign_in(self, upstream: Upstream) -> None:
+        loop = asyncio.get_running_loop()
+        token = await loop.run_in_executor(self.executor, hub.sign_in, upstream.url)
+        self._attach(Upstream(upstream.url, token))
 
     async def stop(self) -> None:
         """Let go. What runs goes on; a server that waits takes over."""
@@ -115,13 +136,27 @@ class Host:
         self._let_go()
 
     def _take_hold(self) -> None:
-        """Read the settings, then lock the data folder or attach to the server that has."""
-        self._let_go()
-        settings = self._settings = self._read_settings()
+        """Read the settings, then lock the data folder or attach to the server that has.
+
+        A lock that is held is kept: a program that is just being started may still have a copy of it, so that who let
+        it go could not take it again, and would take itself for another.
+        """
+        before = self._settings
+        try:
+            settings = self._settings = self._read_settings()
+        except AcaiError:
+            self._let_go()
+            raise
+        self.limits.per_second = settings.requests_per_second
+        if self._lock_file is not None:
+            if not settings.url and before is not None and before.data_folder == settings.data_folder:
+                self._hold(settings, self._lock_file)
+                return
+            self._let_go()
         if settings.url:
             self._attach(Upstream(settings.url, settings.token))
             return
-        descriptor = _lock(settings.data_folder)
+        descriptor = lock(settings.data_folder)
         if descriptor is not None:
             self._hold(settings, descriptor)
             return
@@ -160,7 +195,7 @@ class Host:
             if self._lock_file is not None:  # a request was quicker
                 return
             try:
-                descriptor = _lock(settings.data_folder)
+                descriptor = lock(settings.data_folder)
                 if descriptor is None:
                     self._follow(_holder(settings.data_folder))
                     continue
@@ -194,7 +229,7 @@ class Host:
         return bool(settings.database) or has_pending_jobs(settings.data_folder / "acai.db")
 
 
-def _lock(folder: Path) -> int | None:
+def lock(folder: Path) -> int | None:
     """Lock the data folder for this process, or return None when another has it."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

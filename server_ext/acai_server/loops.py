@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
+REST = 4.0
+"""So many times as long as it took to find nothing to do, nothing is looked for again, however often it is woken."""
 
 
 class Loop:
@@ -38,10 +41,35 @@ class Loop:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
+                began = time.monotonic()
                 while not self._stopped.is_set() and self._step():
-                    pass
+                    began = time.monotonic()
+                self._stopped.wait(min(1.0, REST * (time.monotonic() - began)))
             except Exception:  # noqa: BLE001 (whatever it was, the loop must go on)
                 _log.exception("The %s could not do a step; it will try again.", self._name)
                 self._stopped.wait(1.0)
             if not self._stopped.is_set():
                 self._wait()
+
+
+class Periodic:
+    """A loop that goes on at its start and then after every interval. What it does is its `step`."""
+
+    def __init__(self, name: str, interval_seconds: float) -> None:
+        self._stopped = threading.Event()
+        self._loop = Loop(name, self.step, lambda: self._wait(interval_seconds), self._stopped.set)
+
+    def start(self) -> None:
+        """Start the loop."""
+        self._loop.start()
+
+    def stop(self) -> None:
+        """End the loop. Safe to call twice."""
+        self._loop.stop()
+
+    def step(self) -> bool:
+        """Do some of what there is to do; says whether there may be more."""
+        raise NotImplementedError
+
+    def _wait(self, seconds: float) -> None:
+        self._stopped.wait(seconds)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.jupyterlab import JupyterLab, copy_notebooks
+from tests.browser.jupyterlab import JupyterLab, copy_notebooks, quiet_home
 from tests.browser.page import LabPage
 from tests.packaging import distributions
 from tests.packaging.distributions import ROOT
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     StartLab = Callable[..., JupyterLab]
     OpenPage = Callable[[JupyterLab], LabPage]
 
-PATIENCE_MS = 20_000
+PATIENCE_MS = 90_000
 
 
 @pytest.fixture(scope="session")
@@ -61,11 +61,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home where JupyterLab has already been told that its news are not wanted."""
-    settings = tmp_path / "home" / ".jupyter" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
-    return tmp_path / "home"
+    return quiet_home(tmp_path / "home")
 
 
 @pytest.fixture

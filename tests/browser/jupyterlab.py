@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tests.packaging.distributions import Installation
 
 TOKEN = "of-the-browser-tests"
-START_SECONDS = 30
+START_SECONDS = 120
+END_SECONDS = 20.0
 _QUIET = [
     "--no-browser",
     "--ServerApp.ip=127.0.0.1",
@@ -77,7 +78,11 @@ class JupyterLab:
         if self._process is None or self._reader is None:
             return
         self._process.terminate()
-        self._process.wait()
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:  # a request that was cut off leaves a thread of anyio, which Python waits for
+            self._process.kill()
+            self._process.wait()
         self._reader.join()
         self._process = None
 
@@ -94,6 +99,19 @@ class JupyterLab:
                 if "is running at" in line:
                     said.set()
         said.set()  # it ended, which also is an answer
+
+
+def quiet_home(home: Path) -> Path:
+    """Make a home where JupyterLab has already been told that its news are not wanted, nor new names for notebooks."""
+    settings = home / ".jupyter" / "lab" / "user-settings" / "@jupyterlab"
+    for extension, name, said in (
+        ("apputils", "notification", '{"fetchNews": "false"}'),
+        ("docmanager", "plugin", '{"renameUntitledFileOnSave": false}'),
+    ):
+        folder = settings / f"{extension}-extension"
+        folder.mkdir(parents=True)
+        (folder / f"{name}.jupyterlab-settings").write_text(said)
+    return home
 
 
 def copy_notebooks(source: Path, to: Path, digits: Path) -> Path:

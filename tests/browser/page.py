@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 SCREENSHOTS = ROOT / "test-results"
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 JOBS_MS = 60_000
+THEMES = ("JupyterLab Dark High Contrast", "JupyterLab Dark", "JupyterLab Light")
 
 
 class LabPage:
-    """A page, what its console complained of, and the kinds of the events that reached it."""
+    """A page, what its console complained of, the kinds of the events that reached it, and whose streams are open."""
 
     def __init__(self, page: Page, lab: JupyterLab) -> None:
         self.page = page
         self.lab = lab
         self.troubles: list[str] = []
         self.events: list[str] = []
+        self.streams: list[str] = []
         page.on("console", self._note_console)
         page.on("pageerror", self._note_error)
         page.on("websocket", self._note_socket)
@@ -57,7 +59,10 @@ class LabPage:
         return self.panel.get_by_role("button", name="Try again")
 
     def fact(self, term: str) -> Locator:
-        """What the panel says of a term."""
+        """What the panel says of a term, below the heading that opens it."""
+        section = self.panel.get_by_role("group").filter(has=self.page.get_by_text("Connection", exact=True))
+        if section.get_attribute("open") is None:
+            section.locator("summary").click()
         described = self.panel.get_by_role("term").filter(has_text=re.compile(f"^{re.escape(term)}$"))
         return described.locator("xpath=following-sibling::dd[1]")
 
@@ -84,6 +89,13 @@ class LabPage:
         self.choose("Settings", "Theme", name)
         expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", name)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
+
+    def look_at(self, name: str, *parts: Locator) -> None:
+        """Photograph the page in each theme; in none may axe find anything serious in those parts."""
+        for theme in THEMES:
+            self.use_theme(theme)
+            self.photograph(f"{name}-{theme.removeprefix('JupyterLab ').lower().replace(' ', '-')}")
+            assert [self.barriers(part) for part in parts] == [[]] * len(parts), theme
 
     def new_notebook(self) -> None:
         self.page.get_by_role("button", name="Python 3 (ipykernel)").first.click()
@@ -115,14 +127,15 @@ class LabPage:
         SCREENSHOTS.mkdir(exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
-    def barriers(self) -> list[str]:
-        """What axe finds serious or critical in the panel.
+    def barriers(self, inside: Locator | None = None) -> list[str]:
+        """What axe finds serious or critical in the panel, or in another part of the page.
 
         JupyterLab's body has no height and hides what overflows, from which axe concludes that all of it is hidden.
         """
         self.page.evaluate(AXE.read_text())
         self.page.evaluate("document.body.style.height = '100vh'")
-        found = json.loads(self.panel.evaluate("async node => JSON.stringify(await axe.run(node))"))
+        part = inside or self.panel
+        found = json.loads(part.evaluate("async node => JSON.stringify(await axe.run(node))"))
         assert "color-contrast" not in {rule["id"] for rule in found["inapplicable"]}, "axe saw no text"
         return [
             f"{rule['id']}: {rule['help']}: {[node['html'] for node in rule['nodes']]}"
@@ -147,8 +160,11 @@ class LabPage:
         self.troubles.append(str(error))
 
     def _note_socket(self, socket: WebSocket) -> None:
-        if "/events/stream" in socket.url:
+        found = re.search(r"/projects/([^/]+)/events/stream", socket.url)
+        if found:
             socket.on("framereceived", self._note_frame)
+            self.streams.append(project := found[1])
+            socket.on("close", lambda _: self.streams.remove(project))
 
     def _note_frame(self, frame: str | bytes) -> None:
         self.events += [event["kind"] for event in json.loads(frame).get("events", [])]

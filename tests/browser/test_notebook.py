@@ -40,9 +40,10 @@ def test_the_quick_start_runs_from_top_to_bottom_and_its_events_reach_the_panel(
     page.choose("Run", "Run All Cells")
     expect(page.output("job 1 · finished")).to_contain_text("digits:1 → model:1", timeout=JOBS_MS)
     expect(page.output("job 2 · finished")).to_contain_text("digits:2 → model:2", timeout=JOBS_MS)
-    expect(page.output("model:2 · 1 file")).to_contain_text("job 2")
-    expect(page.output("model:2 · 1 file")).to_contain_text("digits:2")
-    expect(page.output("model:1 · 1 file")).to_contain_text("digits:1")
+    expect(page.notebook.locator(".acai-graph-box")).to_have_count(1)
+    expect(page.output("2 file sets and 1 job.")).to_be_visible()
+    expect(page.output("model:1 → model:2")).to_contain_text("input digits:1 → digits:2 (10 files)")
+    expect(page.notebook.get_by_role("row", name="model:2 0.9661")).to_be_visible()
     expect(page.errors).to_have_count(0)
     expect(page.fact("Live updates")).to_have_text("live")
     assert page.events.count("job_finished") == 2

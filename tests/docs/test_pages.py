@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 SCRIPTS = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"])
-TOOLS = {"curl", "export", "jupyter", "make", "pip"}
+TOOLS = {"curl", "export", "jupyter", "kubectl", "make", "pip"}
 FOLDERS = ("acai_jupyter/", "server_ext/", "labextension/", "notebooks/", "tests/", "benchmarks/", "docs/", ".ci/")
 each_page = pytest.mark.parametrize("page", pages(), ids=name)
 
@@ -61,13 +61,17 @@ def test_every_line_for_a_notebook_is_understood(page: Path) -> None:
             verbs.parse("%acai", words)
         else:
             assert words.pop(0) == "run"
-            verbs.cell_parser().parse_args(words)
+            verbs.parse_cell(words)
 
 
 @each_page
 def test_every_verb_that_is_named_in_a_sentence_exists(page: Path) -> None:
-    named = {words[1] for words in map(str.split, inline(page)) if words[0] in ("acai", "%acai") and len(words) > 1}
-    assert named <= {*verbs.VERBS, "VERB", "--help"}
+    named = {
+        words[1].rstrip("?")
+        for words in map(str.split, inline(page))
+        if words[0] in ("acai", "%acai") and len(words) > 1
+    }
+    assert named <= {*(verb.split()[0] for verb in verbs.VERBS), "VERB", "--help", "--json"}
 
 
 @each_page

@@ -13,18 +13,27 @@ import pytest
 from acai_jupyter.commands import verbs
 from acai_jupyter.contract.endpoints import ALL
 from acai_jupyter.contract.errors import BY_CODE, JobFailed
-from acai_jupyter.contract.states import JobState
+from acai_jupyter.contract.query.builtin import BUILT_IN, PARAMETERS, SubjectKind
+from acai_jupyter.contract.states import JobState, Role, Scope
 from acai_server.app import AcaiApp
+from acai_server.cluster import ClusterSettings
+from acai_server.credentials.permissions import ALLOWED, GLOBAL_ADMIN, SCOPES
 from acai_server.settings import Settings
+from acai_server.team import TeamSettings
 from tests.docs.pages import DOCS, sections, table_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from acai_jupyter.contract.endpoints import Endpoint
 
 pytestmark = pytest.mark.timeout(300)  # the first test builds all pages
-SETTINGS = AcaiApp.class_own_traits(config=True)
+SETTINGS = {
+    name: trait
+    for part in (AcaiApp, TeamSettings, ClusterSettings)
+    for name, trait in part.class_own_traits(config=True).items()
+}
 VERBS_PAGE = sections(DOCS / "users" / "verbs.md")
 OF_EVERY_VERB = {"--json", "--project", "-h", "--help"}
 _OPTION = re.compile(r"^\| `(-[^`]+)`((?:, `-[^`]+`)*)", re.MULTILINE)
@@ -45,6 +54,20 @@ def test_every_route_is_in_the_api_page(site: Path, endpoint: Endpoint[object]) 
     said = rows[f"{endpoint.method} {endpoint.path}"]
     assert endpoint.summary in said
     assert f"Needs {endpoint.access.value}." in said
+
+
+def test_who_may_do_what_is_in_the_page_about_people_as_it_is_in_the_code(site: Path) -> None:
+    granted: dict[tuple[str, str], set[str]] = {}
+    for first, *cells in table_rows(site / "operators" / "people.html"):
+        if first.startswith("Need, "):
+            columns = [(first.removeprefix("Need, by "), cell) for cell in cells]
+            granted |= {column: set() for column in columns}
+        else:
+            for column, said in zip(columns, cells, strict=True):
+                granted[column] |= {first} if said == "yes" else set()
+    wanted = {("role", role.value): ALLOWED[role] for role in Role} | {("role", "global admin"): GLOBAL_ADMIN}
+    wanted |= {("scope", scope.value): SCOPES[scope] for scope in Scope}
+    assert granted == {column: {need.value for need in needs} for column, needs in wanted.items()}
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -101,8 +124,18 @@ def test_every_section_of_a_verb_names_what_the_verb_takes(name: str) -> None:
 
 def test_options_that_every_verb_has_are_documented_once() -> None:
     assert documented("Options of every verb") == OF_EVERY_VERB
-    choices = next(a.choices for a in verbs.parser("acai")._actions if isinstance(a, argparse._SubParsersAction))
-    assert all(options(one) >= OF_EVERY_VERB for one in choices.values())
+    each = list(of_words(verbs.parser("acai")))
+    assert len(each) == len(verbs.VERBS)
+    assert all(options(one) >= OF_EVERY_VERB for one in each)
+
+
+def of_words(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parsers of whole verbs, those of two words too."""
+    below = [a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    for one in (one for choices in below for one in choices.values()):
+        yield from of_words(one)
+    if not below:
+        yield parser
 
 
 def test_the_cell_magic_has_a_section_with_all_its_options() -> None:
@@ -110,7 +143,7 @@ def test_the_cell_magic_has_a_section_with_all_its_options() -> None:
 
 
 def test_no_verb_is_documented_that_does_not_exist() -> None:
-    words = {title for title in VERBS_PAGE if title.islower() and " " not in title}
+    words = {title for title in VERBS_PAGE if title.islower() and title[0].isalpha()}
     assert words == set(verbs.VERBS)
 
 
@@ -134,3 +167,13 @@ def test_every_exit_status_of_an_error_is_explained() -> None:
 def test_every_state_of_a_job_is_explained(site: Path) -> None:
     explained = {row[0] for row in table_rows(site / "users" / "jobs.html")}
     assert {state.value for state in JobState} <= explained
+
+
+def test_every_built_in_key_is_explained_with_the_things_that_have_it(site: Path) -> None:
+    kinds = {"files": SubjectKind.FILE, "file sets": SubjectKind.FILE_SET, "jobs": SubjectKind.JOB}
+    found: dict[SubjectKind, set[str]] = {kind: set() for kind in kinds.values()}
+    for keys, things, *_ in table_rows(site / "users" / "metadata.html"):
+        for thing in kinds if things == "all" else kinds.keys() & set(things.split(", ")):
+            found[kinds[thing]] |= set(keys.split(", "))
+    parameters = {SubjectKind.JOB: {f"{PARAMETERS}NAME"}}
+    assert found == {kind: set(keys) | parameters.get(kind, set()) for kind, keys in BUILT_IN.items()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.lakes import KINDS, Lake, lake
 from tests.integration.places import Place, Server
 
 if TYPE_CHECKING:
@@ -26,3 +27,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that the tests of a module share, below a base URL that has to be quoted."""
     with closing(Place(tmp_path_factory.mktemp("home"))) as place:
         yield place.start(base_url="/a@b/")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def any_lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """A server over each kind of store, which the tests of a module share: they keep to folders of their own."""
+    with lake(request.param, tmp_path_factory.mktemp("home"), request) as found:
+        yield found

@@ -24,14 +24,17 @@ import websocket
 from acai_jupyter.client.connection import Connection
 from acai_jupyter.client.http import Client
 from acai_jupyter.contract.endpoints import BASE
+from tests.servers import forking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.servers.forking import Started
+
 T = TypeVar("T")
 BIN = Path(sys.executable).parent
 TOKEN = "the-token-of-jupyter"
-PATIENCE_SECONDS = 40.0
+PATIENCE_SECONDS = 90.0
 WITH_US = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
 """Where Linux can do that, a server ends when the tests are ended from outside; its process id stays the same."""
 QUIET = ("jupyterlab", "jupyter_lsp", "jupyter_server_terminals", "notebook_shim", "nbclassic")
@@ -79,7 +82,7 @@ class Answer:
 
 def fetch(method: str, url: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Answer:
     """Send one request on a connection of its own."""
-    with urllib3.PoolManager(timeout=60, retries=False) as http:
+    with urllib3.PoolManager(timeout=120, retries=False) as http:
         answer = http.request(method, url, body=body, headers=headers or {}, redirect=False)
         found: dict[str, str] = {}
         for name, value in answer.headers.items():
@@ -120,7 +123,6 @@ class Place:
         if program == "server":
             options = (*options, f"--ServerApp.jpserver_extensions={dict.fromkeys(QUIET, False)!r}")
         command = [
-            *WITH_US,
             str(BIN / f"jupyter-{program}"),
             "--ServerApp.ip=127.0.0.1",
             "--ServerApp.allow_root=True",
@@ -131,10 +133,8 @@ class Place:
             *(options if any(".port=" in option for option in options) else (*options, "--ServerApp.port=0")),
         ]
         log = self.home / f"server-{len(self.servers)}.log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                command, env=self.environment | variables, cwd=self.work, stdout=out, stderr=out, start_new_session=True
-            )
+        log.touch()
+        process = forking.start(command, environment=self.environment | variables, folder=self.work, log=log)
         server = Server(self, process, log)
         self.servers.append(server)
         return server
@@ -142,7 +142,7 @@ class Place:
     def acai(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the command line to its end."""
         with self.shell(*words, **variables) as process:
-            out, err = process.communicate(timeout=90)
+            out, err = process.communicate(timeout=200)
         return subprocess.CompletedProcess(words, process.returncode, out, err)
 
     @contextmanager
@@ -172,7 +172,7 @@ class Place:
 
     def sql(self, statement: str, *rows: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """Speak to the SQLite database beside the server, once, or once for each row."""
-        with closing(sqlite3.connect(self.data / "acai.db", timeout=20)) as connection, connection:
+        with closing(sqlite3.connect(self.data / "acai.db", timeout=120)) as connection, connection:
             if rows:
                 connection.executemany(statement, rows)
                 return []
@@ -184,13 +184,13 @@ class Place:
             server.end()
         for file in self.data.glob("attempts/*/process"):
             with suppress(OSError, ValueError):
-                os.killpg(json.loads(file.read_text())["pid"], signal.SIGKILL)
+                os.kill(json.loads(file.read_text())["pid"], signal.SIGQUIT)  # the keeper ends all that it has
 
 
 class Server:
     """One running server process."""
 
-    def __init__(self, place: Place, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, place: Place, process: Started, log: Path) -> None:
         self.place = place
         self.process = process
         self._log = log
@@ -262,7 +262,7 @@ class Server:
         """Open the WebSocket of events."""
         address = f"{self.root.replace('http', 'ws', 1)}{BASE}/v1/projects/default/events/stream{query}"
         header = [] if token is None else [f"Authorization: token {token}"]
-        stream = websocket.create_connection(address, header=header, timeout=20, **options)
+        stream = websocket.create_connection(address, header=header, timeout=120, **options)
         try:
             yield stream
         finally:

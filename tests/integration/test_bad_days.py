@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import itertools
 import os
 import resource
 import shutil
@@ -16,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.disks import fill, small_disk
+from tests.integration.lakes import add_user
 from tests.integration.places import Place, Server, until
 
 if TYPE_CHECKING:
@@ -277,9 +277,9 @@ def test_a_locked_database_is_waited_for_and_then_said(place: Place) -> None:
 def test_a_clock_that_went_back_is_said_and_times_go_on(place: Place) -> None:
     lived_in(place)
     ahead = (datetime.now(UTC) + timedelta(hours=2)).replace(tzinfo=None)
-    columns = "project_id, kind, subject, details, created_at"
-    row = (1, "test", "a time to come", "{}", ahead.isoformat(sep=" "))
-    place.sql(f"INSERT INTO event ({columns}) VALUES (?, ?, ?, ?, ?)", row)
+    columns = "project_id, number, kind, subject, details, created_at"
+    row = (1, 10_000, "test", "a time to come", "{}", ahead.isoformat(sep=" "))
+    place.sql(f"INSERT INTO event ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
     server = place.start()
     status = server.status().json
     assert any("clock" in notice and "120 min" in notice for notice in status["notices"])
@@ -319,13 +319,15 @@ def small_files_only(server: Server, size: int) -> Iterator[None]:
 
 def nothing_half_visible(place: Place, server: Server, name: str) -> None:
     assert server.ask("GET", f"/v1/projects/default/filesets/{name}").code == "file_set_not_found"
-    assert place.sql("SELECT count(*) FROM file_version") == [(0,)]
+    visible = "SELECT count(*) FROM file_version v JOIN upload_session s ON s.id = v.session_id WHERE commit_number > 0"
+    assert place.sql(visible) == [(0,)]
     assert not list((place.data / "objects").rglob("*.part"))
 
 
 def test_a_full_store_is_said_and_the_same_line_works_later(place: Place) -> None:
     server = place.start()
     assert server.status().status == 200
+    add_user(place)  # so that the bytes go to the server
     place.write("big/1.bin", os.urandom(4 * MIB))
     line = ("put", "big", "/big", "--as", "big")
     with small_files_only(server, 2 * MIB):
@@ -339,32 +341,10 @@ def test_a_full_store_is_said_and_the_same_line_works_later(place: Place) -> Non
     assert (done.returncode, "big:1" in done.stdout) == (0, True), done.stderr
 
 
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[None]:
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)]
-    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("needs a small disk of its own, and only root may mount one")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def fill(path: Path) -> None:
-    """Write until the disk is full to the last block."""
-    with path.open("wb", buffering=0) as ballast:
-        for size in (MIB, 4096):
-            piece = b"\0" * size
-            with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
-                ballast.writelines(itertools.repeat(piece))
-
-
 def test_a_disk_that_is_full_to_the_last_block_loses_nothing(place: Place) -> None:
-    disk = place.home / "disk"
     place.write("one/1.txt", "one" * 2000)
     line = ("put", "one", "/one", "--as", "one")
-    with small_disk(disk, "16m"):
+    with small_disk(place.home, "16m") as disk:
         server = place.start(ACAI_DATA_FOLDER=str(disk))
         place.data = disk
         server.ask("POST", JOBS, {"command": ["true"], "name": "kept"})
@@ -382,8 +362,7 @@ def test_a_disk_that_is_full_to_the_last_block_loses_nothing(place: Place) -> No
 
 
 def test_a_job_on_a_full_disk_does_not_finish_and_one_after_it_does(place: Place) -> None:
-    disk = place.home / "disk"
-    with small_disk(disk, "16m"):
+    with small_disk(place.home, "16m") as disk:
         server = place.start(ACAI_DATA_FOLDER=str(disk))
         place.data = disk
         body = {"command": ["sh", "-c", "head -c 30000000 /dev/zero > output/big"], "output": "big"}

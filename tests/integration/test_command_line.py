@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from acai_jupyter.client.follow import wait
+from acai_jupyter.commands import verbs
 from tests.integration.places import Place, Server, until
 
 
@@ -94,7 +95,7 @@ def test_a_typing_slip_in_a_set_names_the_nearest(digits: Server) -> None:
         ("put", "digits", "/x", "--as", "no spaces"),
         ("put", "digits", "/../x"),
         ("put", "digits", "/digits", "--no-such-option"),
-        ("wait", "x"),
+        ("logs", "x"),
         ("submit", "p.py", "--cpu", "0.3"),
         ("submit", "p.py", "--memory", "much"),
         ("submit", "p.py", "-p", "1=2"),
@@ -115,6 +116,7 @@ def test_wrong_usage_is_one_line_and_status_2(digits: Server, words: tuple[str, 
         ("job", "999"),
         ("logs", "999"),
         ("wait", "999"),
+        ("wait", "no-such-tag"),
         ("logs", "-f", "999"),
         ("provenance", "nothing"),
         ("submit", "no-such.py"),
@@ -179,7 +181,7 @@ def test_an_interrupt_is_status_130_and_the_job_goes_on(digits: Server, tmp_path
     with digits.place.shell(*verb, str(number)) as process:
         until(lambda: connected(process.pid), "the command line having asked")
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in err
     gate.touch()
@@ -205,7 +207,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(digits: Server) -> None:
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == ""
-        assert process.wait(30) in (0, -signal.SIGPIPE)
+        assert process.wait(120) in (0, -signal.SIGPIPE)
 
 
 def test_links_and_odd_names_are_put_as_they_are(digits: Server, tmp_path: Path) -> None:
@@ -228,8 +230,52 @@ def test_two_puts_at_once_lose_nothing(digits: Server) -> None:
         digits.place.shell("put", "one", "/at-once", "--as", "at-once") as first,
         digits.place.shell("put", "two", "/at-once", "--as", "at-once") as second,
     ):
-        assert (first.wait(60), second.wait(60)) == (0, 0)
+        assert (first.wait(120), second.wait(120)) == (0, 0)
     versions = {entry["version"] for entry in digits.get("/v1/projects/default/filesets/at-once:2/entries")["entries"]}
     assert versions == {2}
     with closing(sqlite3.connect(digits.place.data / "acai.db")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_an_error_is_json_where_json_was_asked_for(digits: Server) -> None:
+    told = json.loads(said(digits, "job", "999999", "--json", status=3))
+    assert list(told) == ["error"]
+    assert (told["error"]["code"], told["error"]["details"]["job"]) == ("job_not_found", 999999)
+    usage = json.loads(said(digits, "job", "--json", status=2))
+    assert usage["error"]["code"] == "bad_request"
+    assert not said(digits, "submit", "nothing.py", "--", "--json", status=3).startswith("{")
+
+
+def test_the_options_of_every_verb_stand_before_it_too(digits: Server) -> None:
+    found = json.loads(said(digits, "--json", "--project", "default", "fileset", "show", "digits:1"))
+    assert found == json.loads(said(digits, "fileset", "show", "digits:1", "--json", "--project=default"))
+    refused = json.loads(said(digits, "--project=default", "--json", "job", "999", status=3))
+    assert refused["error"]["code"] == "job_not_found"
+    assert json.loads(said(digits, "--json", "statsu", status=2))["error"]["code"] == "bad_request"
+
+
+@pytest.mark.parametrize(
+    ("word", "way"),
+    [("statsu", "Did you mean acai status?"), ("run", "acai submit"), ("nothing-like-it", "acai --help lists them")],
+)
+def test_what_is_no_verb_is_told_with_the_way_to_one(digits: Server, word: str, way: str) -> None:
+    assert way in said(digits, word, status=2)
+
+
+@pytest.mark.parametrize("line", ["--json files QUERY", "files --json QUERY", "files --columns version --json QUERY"])
+def test_options_stand_anywhere_in_a_search(digits: Server, line: str) -> None:
+    words = ["path = '/digits/0.txt'" if word == "QUERY" else word for word in line.split()]
+    found = json.loads(said(digits, "find", *words))
+    assert found["rows"][0]["thing"].startswith("/digits/0.txt")
+    assert ("version" in found["columns"]) == ("version" in line)
+
+
+def test_what_would_be_put_is_a_table_in_a_notebook(digits: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(digits.place.work)
+    digits.place.write("mixed/<b>.txt", "x")
+    digits.place.write("mixed/.git/config", "x")
+    result = verbs.run(verbs.parse("%acai", ["put", "--dry-run", "mixed", "/mixed"]), digits.client())
+    shown = result._repr_mimebundle_()["text/html"]
+    assert shown.count("<table") == 2
+    assert "&lt;b&gt;.txt" in shown
+    assert ".git/" in shown

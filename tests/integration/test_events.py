@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
 EVENTS = "/v1/projects/default/events"
 JOBS = "/v1/projects/default/jobs"
+LESS_THAN_A_WAIT = pytest.mark.timeout(28, func_only=True)
+"""What is asked for with `wait_seconds=30` is answered before they are over, or the test is ended."""
 
 
 def submit(server: Server) -> int:
@@ -52,14 +53,13 @@ def read_until(stream: websocket.WebSocket, last: int) -> list[dict[str, Any]]:
     raise AssertionError("the stream ended too early")
 
 
+@LESS_THAN_A_WAIT
 def test_the_first_page_comes_at_once_when_nothing_ever_happened(place: Place) -> None:
     server = place.start()
-    began = time.monotonic()
     assert server.get(EVENTS) == {"events": [], "last": 0, "reload": False}
     assert server.get(f"{EVENTS}?wait_seconds=30")["last"] == 0
     with server.stream() as stream:
         assert next(pages(stream)) == {"events": [], "last": 0, "reload": False}
-    assert time.monotonic() - began < 10
 
 
 def test_the_first_page_says_where_the_stream_is(server: Server) -> None:
@@ -83,15 +83,14 @@ def test_a_jobs_life_is_told_in_order(server: Server) -> None:
     assert len(found) == len(set(found))
 
 
+@LESS_THAN_A_WAIT
 def test_a_long_poll_is_woken_by_what_happens(server: Server) -> None:
     last = server.get(EVENTS)["last"]
     found: list[Any] = []
     waiting = threading.Thread(target=lambda: found.append(server.get(f"{EVENTS}?since={last}&wait_seconds=30")))
-    began = time.monotonic()
     waiting.start()
     submit(server)
-    waiting.join(20)
-    assert time.monotonic() - began < 20
+    waiting.join()
     assert found[0]["events"][0]["number"] == last + 1
 
 
@@ -174,12 +173,14 @@ def test_many_events_come_in_pages(place: Place) -> None:
 
 def add_events(place: Place, count: int, text: str = "") -> None:
     """Write events as another server of the same database would."""
-    rows = [(1, "test", "a thing", json.dumps({"text": text}), "2026-01-01 00:00:00.000000")] * count
-    place.sql("INSERT INTO event (project_id, kind, subject, details, created_at) VALUES (?, ?, ?, ?, ?)", *rows)
+    same = ("test", "a thing", json.dumps({"text": text}), "2026-01-01 00:00:00.000000")
+    columns = "project_id, number, kind, subject, details, created_at"
+    rows = [(1, number, *same) for number in range(1, count + 1)]
+    place.sql(f"INSERT INTO event ({columns}) VALUES (?, ?, ?, ?, ?, ?)", *rows)
 
 
 def test_a_reader_that_does_not_read_is_disconnected_and_can_resume(place: Place) -> None:
-    server = place.start(ACAI_SLOW_READER_SECONDS="3")  # the quick one must keep up on a busy machine
+    server = place.start(ACAI_SLOW_READER_SECONDS="12")  # the quick one must keep up on a busy machine
     assert server.status().status == 200
     add_events(place, 15_000, "x" * 1000)
     small = [(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)]

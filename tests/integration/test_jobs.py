@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,7 +65,11 @@ def test_a_program_finds_its_inputs_parameters_and_names(server: Server) -> None
     assert job["state"] == "finished"
     lines = log_of(server, job["number"]).splitlines()
     assert lines[0] == "A B"
-    assert dict(eval(lines[1])) == {
+    given = dict(eval(lines[1]))
+    assert given.pop("ACAI_OUTPUT_FOLDER") == "output"
+    assert given.pop("ACAI_WORK").endswith("/work")
+    assert given.pop("ACAI_CHECKPOINT").endswith("/work/.checkpoint")
+    assert given == {
         "ACAI_JOB": str(job["number"]),
         "ACAI_INPUT": "seen:1",
         "ACAI_OUTPUT": "shown",
@@ -119,7 +124,7 @@ def test_outputs_become_a_set_with_its_provenance(server: Server) -> None:
     assert paths(server, "made:1") == ["/made/deep/m.bin", "/made/n"]
     graph = server.get("/v1/projects/default/provenance/made:1/back")
     action = graph["actions"][0]
-    assert (action["kind"], action["job"], action["outputs"]) == ("job", job["number"], ["made:1"])
+    assert (action["kind"], action["job"]["number"], action["outputs"]) == ("job", job["number"], ["made:1"])
     assert {"file_set": "source:1", "role": "data"} in action["inputs"]
     again = run(server, program, "--input", "source", "--output", "made")
     assert again["output"] == "made:2"  # always a new version
@@ -172,6 +177,8 @@ open("output/real", "w").write("real")
     job = run(server, program, "--output", "linked")
     assert job["state"] == "finished"
     assert paths(server, "linked") == ["/linked/real"]
+    kinds = "links and what is no regular file are not kept"
+    assert job["attempts"][0]["warnings"] == [f"{kinds}: 'output/file', 'output/folder', 'output/pipe' and 1 more"]
 
 
 def test_a_job_that_leaves_nothing_makes_an_empty_set_when_one_was_asked_for(server: Server) -> None:
@@ -238,7 +245,7 @@ sys.stdout.buffer.write("\u65e5".encode()[-1:]); print(" fin")
     until(lambda: server.get(f"{JOBS}/{number}")["state"] == "running", "the job being seen to run")
     with server.place.shell("logs", "-f", str(number)) as following:
         gate.touch()
-        text, _ = following.communicate(timeout=60)
+        text, _ = following.communicate(timeout=120)
     assert text == "début \u65e5 fin\n"
     assert server.get(f"{JOBS}/{number}")["state"] == "finished"
 
@@ -266,6 +273,19 @@ def test_at_most_as_many_jobs_as_fit_run_at_once_and_all_of_them_end(server: Ser
         assert wait(server.client(), number).state == "finished"
 
 
+def test_one_request_waits_for_a_jobs_end_and_for_no_longer_than_asked(server: Server) -> None:
+    gate = server.place.work / "gate"
+    client = server.client()
+    number = server.ask("POST", JOBS, {"command": f"until [ -e {gate} ]; do sleep 0.02; done"}).json["number"]
+    early = client.call(endpoints.GET_JOB, query={"wait_seconds": 0.2}, job=number)
+    assert early.ended_at is None
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(lambda: client.call(endpoints.GET_JOB, query={"wait_seconds": 30}, job=number))
+        gate.touch()
+        assert late.result(60).state == "finished"
+    assert server.ask("GET", f"{JOBS}/99999?wait_seconds=30").status == 404
+
+
 def test_what_no_machine_here_can_hold_is_refused(server: Server) -> None:
     machine = server.status().json["machine"]
     server.place.write("p.py", "")
@@ -288,3 +308,32 @@ def test_jobs_and_entries_come_in_pages(server: Server) -> None:
     assert [job.number for job in (*page.jobs, *more.jobs)] == sorted(
         (job.number for job in (*page.jobs, *more.jobs)), reverse=True
     )
+
+
+ON_NODES = """
+import os, pathlib, sys, time
+from acai_jupyter import checkpoint_path, output_path
+rank, step = os.environ["RANK"], pathlib.Path(checkpoint_path("step"))
+if step.exists():
+    print("node", rank, "of", os.environ["WORLD_SIZE"], "goes on from", step.read_text())
+    pathlib.Path(output_path(rank)).write_text(rank)
+    sys.exit()
+print("node", rank, "begins", flush=True)
+if rank == "1":
+    step.write_text("7")
+    sys.exit(3)
+time.sleep(600)
+"""
+
+
+def test_a_program_on_two_nodes_is_tried_again_as_a_whole_from_its_checkpoint(server: Server) -> None:
+    shares = ("--nodes", "2", "--cpu", "0.5", "--memory", "512Mi")
+    job = run(server, ON_NODES, *shares, "--output", "parts")
+    ends = [attempt["transitions"][-1]["reason"] for attempt in job["attempts"]]
+    assert (job["state"], job["nodes"], ends) == ("finished", 2, ["node 1: exit 3", ""])
+    assert paths(server, "parts") == ["/parts/0", "/parts/1"]
+    number = str(job["number"])
+    assert server.place.acai("logs", number).stdout == "node 0 of 2 goes on from 7\n"
+    assert server.place.acai("logs", number, "--node", "1").stdout == "node 1 of 2 goes on from 7\n"
+    assert server.place.acai("logs", number, "--node", "1", "--attempt", "1").stdout == "node 1 begins\n"
+    assert "its nodes are 0 to 1" in server.place.acai("logs", number, "--node", "2").stderr

@@ -11,10 +11,11 @@ import pytest
 import websocket
 from IPython.core.interactiveshell import InteractiveShell
 
+from acai_jupyter.contract.errors import JobFailed
 from tests.integration.places import TOKEN, Place, Server, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 JOBS = "/v1/projects/default/jobs"
 
@@ -95,21 +96,36 @@ def test_a_failing_cell_is_an_error_so_that_run_all_stops(
     cell = Cell(shell, capsys, "%%acai run\nx = 1\nraise ValueError('told you')")
     assert not cell.outcome.success
     assert "ValueError: told you" in cell.shown
-    assert "line 2" in cell.shown  # the cell's own
+    assert "line 3" in cell.shown  # as JupyterLab counts the cell's lines
     assert "failed (exit 1)" in cell.error
     assert "magics.py" not in cell.shown  # nothing of the inside
+
+
+def test_watching_a_job_that_failed_fails_the_cell_too(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Cell(shell, capsys, "%%acai run --handle bad\nx = 1\nraise ValueError('told you')")
+    number = shell.user_ns["bad"].number
+    attached = Cell(shell, capsys, f"%acai attach {number}")
+    assert "line 3" in attached.shown
+    for cell in (attached, Cell(shell, capsys, f"%acai wait {number}")):
+        assert isinstance(cell.outcome.error_in_exec, JobFailed)
+        assert "failed (exit 1)" in cell.error
+        assert cell.shown.count("failed (exit 1)") == 1
+    assert Cell(shell, capsys, f"%acai wait --json {number}").outcome.result["state"] == "failed"
+    assert Cell(shell, capsys, f"%acai job {number}").outcome.success  # only looking is no watching
 
 
 @pytest.mark.parametrize(
     ("text", "number"),
     [
-        ("!ls", 1),
-        ("x = 1\n%time x", 2),
-        ("import os\n\nif True:\n    !ls {x}", 4),
-        ("%matplotlib inline", 1),
-        ("files = !ls", 1),
-        ("x = %pwd", 1),
-        ("%%time\nx = 1", 1),
+        ("!ls", 2),
+        ("x = 1\n%time x", 3),
+        ("import os\n\nif True:\n    !ls {x}", 5),
+        ("%matplotlib inline", 2),
+        ("files = !ls", 2),
+        ("x = %pwd", 2),
+        ("%%time\nx = 1", 2),
     ],
 )
 def test_lines_of_ipython_are_refused_with_their_number_before_anything_is_submitted(
@@ -126,7 +142,7 @@ def test_a_cell_that_is_not_python_is_refused_with_its_line(
     server: Server, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = count(server)
-    assert "Line 2 is not Python" in Cell(shell, capsys, "%%acai run\nx = 1\nx = = 2").error
+    assert "Line 3 is not Python" in Cell(shell, capsys, "%%acai run\nx = 1\nx = = 2").error
     assert count(server) == before
 
 
@@ -165,6 +181,31 @@ def test_help_is_shown_and_is_no_error(shell: InteractiveShell, capsys: pytest.C
         assert "usage: %acai" in cell.shown
 
 
+def test_things_are_tagged_and_found_in_a_notebook(
+    server: Server, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.place.write("found/1.txt", "one")
+    Cell(shell, capsys, "%acai put ./found /found --as found")
+    assert "found:1 · stage draft · tags new" in Cell(shell, capsys, "%acai tag found stage=draft +new").shown
+    assert "1 changed" in Cell(shell, capsys, "%acai tag filesets --where \"'new' in tags\" stage=final -new").shown
+    cell = Cell(shell, capsys, "%acai find filesets \"stage = 'final'\" --columns stage,file_count")
+    assert [line.split() for line in cell.shown.splitlines()[-2:]] == [
+        ["file", "set", "stage", "file_count"],
+        ["found:1", "final", "1"],
+    ]
+    wrong = Cell(shell, capsys, "%acai find filesets \"stage = 'final' and or 1\"").shown.splitlines()
+    assert wrong[0].startswith("UsageError: The query is not understood at column 21")
+    assert wrong[-1].index("^") == wrong[-2].index("or 1")
+
+
+def test_a_cell_is_told_which_of_its_lines_are_almost_tags(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = Cell(shell, capsys, "%%acai run\nprint('plain')\nprint('[ACAI_TAG] job nonsense')")
+    assert cell.outcome.success, cell.shown
+    assert cell.shown.count("line 2 looks like a tag but there is no colon between key and value") == 1
+
+
 def test_a_result_can_be_had_as_data(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
     assert Cell(shell, capsys, "%acai status --json").outcome.result["project"] == "default"
 
@@ -179,13 +220,30 @@ def test_the_verbs_are_python_too(server: Server, shell: InteractiveShell, capsy
 # -- a kernel that JupyterLab started
 
 
-def execute(server: Server, kernel: str, code: str) -> list[dict[str, Any]]:
-    """Run a cell in a kernel as a browser does, and return the messages it sent until it was idle."""
+def execute(
+    server: Server,
+    kernel: str,
+    code: str,
+    watch: Callable[[dict[str, Any]], None] = lambda _: None,
+    *,
+    asks: bool = False,
+    **metadata: Any,
+) -> list[dict[str, Any]]:
+    """Run a cell in a kernel as a browser does, and return the messages it sent until it was idle.
+
+    `asks` says that somebody could be asked for input.
+    """
     address = f"{server.root.replace('http', 'ws', 1)}/api/kernels/{kernel}/channels"
     header = {"msg_id": uuid4().hex, "msg_type": "execute_request", "username": "", "session": "s", "version": "5.3"}
-    content = {"code": code, "silent": False, "store_history": False, "user_expressions": {}, "allow_stdin": False}
-    request = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
-    stream = websocket.create_connection(address, header=[f"Authorization: token {TOKEN}"], timeout=60)
+    content = {"code": code, "silent": False, "store_history": False, "user_expressions": {}, "allow_stdin": asks}
+    request = {
+        "header": header,
+        "parent_header": {},
+        "metadata": {"cellId": "a-cell", **metadata},
+        "content": content,
+        "channel": "shell",
+    }
+    stream = websocket.create_connection(address, header=[f"Authorization: token {TOKEN}"], timeout=120)
     try:
         stream.send(json.dumps(request))
         found: list[dict[str, Any]] = []
@@ -194,6 +252,7 @@ def execute(server: Server, kernel: str, code: str) -> list[dict[str, Any]]:
             if message["parent_header"].get("msg_id") != header["msg_id"]:
                 continue
             found.append(message)
+            watch(message)
             if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
                 return found
     finally:
@@ -213,6 +272,7 @@ def test_a_kernel_of_jupyterlab_finds_its_server_with_no_configuration(place: Pl
     ran = execute(server, kernel, "%%acai run --output made\nopen('output/x', 'w')\nprint('from the job')")
     assert "from the job" in shown(ran)
     assert "finished" in shown(ran)
+    assert server.get(f"{JOBS}/1/request")["request"]["template"] == "cell#a-cell ()"
     bundle = next(m["content"]["data"] for m in ran if m["msg_type"] == "display_data")
     assert {"text/plain", "text/html", "application/vnd.acai.job+json"} <= set(bundle)
     failed = execute(server, kernel, "%%acai run\nraise SystemExit(3)")

@@ -35,7 +35,8 @@ def test_every_route_is_in_it_and_no_other(server: Server) -> None:
 def test_every_route_says_what_it_takes_to_be_let_in(server: Server) -> None:
     paths = described(server)["paths"]
     for endpoint in ALL:
-        wanted: list[dict[str, list[str]]] = [] if endpoint.access is Access.SIGNATURE else [{"token": []}]
+        is_open = endpoint.access in (Access.NOTHING, Access.SIGNATURE)
+        wanted: list[dict[str, list[str]]] = [] if is_open else [{"token": []}]
         assert paths[endpoint.path][endpoint.method.lower()]["security"] == wanted
 
 
@@ -69,10 +70,21 @@ def lived_in(server: Server) -> Server:
         ("list_file_sets", "/v1/projects/default/filesets"),
         ("get_file_set", "/v1/projects/default/filesets/model"),
         ("list_entries", "/v1/projects/default/filesets/digits:1/entries"),
+        ("list_folder", "/v1/projects/default/folder?path=/digits"),
+        ("list_files", "/v1/projects/default/files?spec=/digits"),
+        ("list_versions", "/v1/projects/default/versions?path=/digits/1.txt"),
         ("list_jobs", "/v1/projects/default/jobs"),
         ("get_job", "/v1/projects/default/jobs/1"),
         ("get_log", "/v1/projects/default/jobs/1/log"),
+        ("get_neighbourhood", "/v1/projects/default/provenance/model:1?back=3"),
+        ("get_neighbourhood", "/v1/projects/default/provenance/1"),
         ("get_origin", "/v1/projects/default/provenance/model:1/back"),
+        ("list_uses", "/v1/projects/default/provenance/digits:1/forward"),
+        ("get_project_graph", "/v1/projects/default/provenance"),
+        ("get_paths", "/v1/projects/default/provenance/digits:1/paths?to=model:1"),
+        ("get_affected", "/v1/projects/default/provenance/digits:1/affected"),
+        ("get_file_origin", "/v1/projects/default/origin?spec=/digits/1.txt"),
+        ("explain_difference", "/v1/projects/default/difference?before=digits:1&after=model:1"),
     ],
 )
 def test_an_answer_is_as_told(lived_in: Server, name: str, path: str) -> None:
@@ -96,12 +108,20 @@ def test_what_a_session_answers_is_as_told(lived_in: Server) -> None:
         "size_bytes": 3,
         "sha256": "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed",
     }  # b"one"
-    made = lived_in.ask("POST", uploads, {"files": [{"path": "/copy", **announced}]})
+    made = lived_in.ask("POST", uploads, {"files": [{"path": "/copy", **announced}], "file_set": "copy"})
+    assert made.status == 201
     check(document, "create_upload", made.status, made.json)
     session = f"{uploads}/{made.json['id']}"
-    targets = lived_in.ask("POST", f"{session}/targets", {"objects": [announced]})
+    targets = lived_in.ask("POST", f"{session}/targets", {"objects": [{"number": 1, **announced}]})
+    assert targets.status == 201
     check(document, "create_targets", targets.status, targets.json)
-    done = lived_in.ask("POST", f"{session}/commit", {"file_set": "copy"})
+    staged = lived_in.ask("POST", f"{session}/files", {"files": [{"path": "/again", **announced}]})
+    assert staged.status == 200
+    check(document, "stage_files", staged.status, staged.json)
+    check(document, "list_uploads", 200, lived_in.get(uploads))
+    check(document, "get_upload", 200, lived_in.get(session))
+    done = lived_in.ask("POST", f"{session}/commit", {})
+    assert done.status == 200
     check(document, "commit_upload", done.status, done.json)
     job = lived_in.ask("POST", "/v1/projects/default/jobs", {"command": ["true"], "inputs": ["copy"]})
     check(document, "create_job", job.status, job.json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -13,21 +13,52 @@ import pytest
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.ids import ObjectKey
 from acai_server.objects.signing import UrlSigner
-from tests.integration.places import Answer, Server, fetch
+from tests.integration.places import Answer, Place, Server, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 UPLOADS = "/v1/projects/default/uploads"
+PART_BYTES = 5 * 1024 * 1024
 
 
-def target(server: Server, content: bytes) -> tuple[str, str]:
+def announced(content: bytes) -> dict[str, Any]:
+    return {"size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def target(server: Server, content: bytes, file_set: str | None = None) -> tuple[str, str]:
     """Ask where to send an object with this content; returns the session and the signed URL."""
-    announced = {"size_bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    session = server.ask("POST", UPLOADS, {"files": [{"path": "/x", **announced}]}).json["id"]
-    answer = server.ask("POST", f"{UPLOADS}/{session}/targets", {"objects": [announced]})
+    files = [{"path": "/x", **announced(content)}]
+    session = server.ask("POST", UPLOADS, {"files": files, "file_set": file_set}).json["id"]
+    answer = server.ask("POST", f"{UPLOADS}/{session}/targets", {"objects": [{"number": 1, **announced(content)}]})
     assert answer.status == 201
     return session, answer.json["targets"][0]["url"]
+
+
+def parted(server: Server, content: bytes) -> tuple[str, list[dict[str, Any]]]:
+    """Ask where to send the parts of an object with this content; returns the session and the parts."""
+    session = server.ask("POST", UPLOADS, {"files": [{"path": "/x", **announced(content)}]}).json["id"]
+    return session, part_targets(server, session, content)
+
+
+def part_targets(server: Server, session: str, content: bytes) -> list[dict[str, Any]]:
+    wanted = {"number": 1, "size_bytes": len(content), "part_bytes": PART_BYTES}
+    answer = server.ask("POST", f"{UPLOADS}/{session}/targets", {"objects": [wanted]})
+    assert answer.status == 201
+    parts: list[dict[str, Any]] = answer.json["targets"][0]["parts"]
+    return parts
+
+
+def send_part(part: dict[str, Any], content: bytes) -> dict[str, Any]:
+    """Send a part; returns what a commit wants to know of it."""
+    answer = send(part["url"], content[part["offset"] :][: part["size_bytes"]])
+    assert answer.status == 200
+    return {"number": part["number"], "etag": answer.headers["etag"]}
+
+
+def told(content: bytes, parts: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    blobs = [{"offset": 0, **announced(content)}]
+    return {"objects": [{"number": 1, "blobs": blobs, "parts": parts or [], **announced(content)}]}
 
 
 def send(url: str, content: bytes, method: str = "PUT", **headers: str) -> Answer:
@@ -113,31 +144,65 @@ def test_a_large_object_arrives_whole(server: Server) -> None:
 
 def test_a_commit_of_bytes_that_were_not_sent_is_refused_and_takes_no_version(server: Server) -> None:
     content = b"never sent"
-    session, url = target(server, content)
-    digest = hashlib.sha256(content).hexdigest()
-    blob = {"sha256": digest, "offset": 0, "size_bytes": len(content)}
-    key = urlsplit(url).path.split("/v1/objects/")[1]
-    sent = {"key": key, "size_bytes": len(content), "sha256": digest, "blobs": [blob]}
-    answer = server.ask("POST", f"{UPLOADS}/{session}/commit", {"objects": [sent], "file_set": "never"})
+    session, url = target(server, content, "never")
+    answer = server.ask("POST", f"{UPLOADS}/{session}/commit", told(content))
     assert 400 <= answer.status < 500
     assert server.ask("GET", "/v1/projects/default/filesets/never").code == "file_set_not_found"
     assert send(url, content).status == 200
-    answer = server.ask("POST", f"{UPLOADS}/{session}/commit", {"objects": [sent], "file_set": "never"})
+    answer = server.ask("POST", f"{UPLOADS}/{session}/commit", told(content))
     assert answer.json["file_set"] == "never:1"
-    again = server.ask("POST", f"{UPLOADS}/{session}/commit", {"objects": [sent], "file_set": "never"})
+    again = server.ask("POST", f"{UPLOADS}/{session}/commit", told(content))
     assert again.json == answer.json
 
 
-def test_an_object_of_another_session_cannot_be_committed(server: Server) -> None:
-    first, url = target(server, b"mine")
-    assert send(url, b"mine").status == 200
-    second, _ = target(server, b"yours")
-    assert first != second
-    digest = hashlib.sha256(b"mine").hexdigest()
-    key = urlsplit(url).path.split("/v1/objects/")[1]
-    sent = {"key": key, "size_bytes": 4, "sha256": digest, "blobs": []}
-    answer = server.ask("POST", f"{UPLOADS}/{second}/commit", {"objects": [sent]})
-    assert (answer.status, answer.code) == (400, "bad_request")
+def test_parts_are_sent_resumed_and_committed_as_one_object(server: Server) -> None:
+    content = os.urandom(2 * PART_BYTES + 5)
+    session, parts = parted(server, content)
+    assert [part["size_bytes"] for part in parts] == [PART_BYTES, PART_BYTES, 5]
+    first = send_part(parts[0], content)
+    resumed = part_targets(server, session, content)
+    assert [bool(part["etag"]) for part in resumed] == [True, False, False]
+    assert resumed[0]["etag"] == first["etag"].strip('"')
+    sent = [first, *(send_part(part, content) for part in resumed[1:])]
+    commit = server.ask("POST", f"{UPLOADS}/{session}/commit", told(content, sent))
+    assert commit.status == 200
+    (kept,) = [path for path in (server.place.data / "objects").rglob("*") if path.is_file() and session in str(path)]
+    assert hashlib.sha256(kept.read_bytes()).hexdigest() == hashlib.sha256(content).hexdigest()
+
+
+ALTERED_PARTS: dict[str, Callable[[str], str]] = {
+    "number": lambda url: changed(url, part=2),
+    "no number": lambda url: changed(url, part=None),
+    "object in parts": lambda url: changed(url, parts="0" * 32),
+    "no object in parts": lambda url: changed(url, parts=None),
+    "neither": lambda url: changed(url, parts=None, part=None),
+    "nothing as a word": lambda url: changed(url, parts="None", part=None),
+    "size": lambda url: changed(url, size=PART_BYTES + 1),
+}
+
+
+@pytest.mark.parametrize("what", ALTERED_PARTS)
+def test_an_altered_url_of_a_part_is_refused(server: Server, what: str) -> None:
+    content = os.urandom(PART_BYTES + 1)
+    session, parts = parted(server, content)
+    answer = send(ALTERED_PARTS[what](parts[0]["url"]), content[:PART_BYTES])
+    assert (answer.status, answer.code) == (403, "not_allowed")
+    assert all(part["etag"] is None for part in part_targets(server, session, content))
+
+
+def test_a_whole_object_cannot_be_sent_as_a_part(server: Server) -> None:
+    _, url = target(server, b"content")
+    for more in ({"parts": "None", "part": 1}, {"parts": "0" * 32}, {"part": 1}):
+        assert send(changed(url, **more), b"content").code == "not_allowed"
+    assert not stored(server, url)
+
+
+@pytest.mark.parametrize("change", [b"", b"too much"])
+def test_another_size_than_that_of_the_part_is_refused(server: Server, change: bytes) -> None:
+    content = os.urandom(PART_BYTES + 1)
+    session, parts = parted(server, content)
+    assert send(parts[1]["url"], change).code in ("hash_mismatch", "too_large")
+    assert all(part["etag"] is None for part in part_targets(server, session, content))
 
 
 def sent_object(server: Server, content: bytes) -> ObjectKey:
@@ -177,3 +242,11 @@ def test_an_old_signature_has_expired(server: Server) -> None:
 def test_a_valid_signature_for_nothing_finds_nothing(server: Server) -> None:
     answer = send(signer(server).url("GET", ObjectKey("p1/objects/no/nothing")), b"", "GET")
     assert (answer.status, answer.code) == (404, "object_not_found")
+
+
+def test_what_is_signed_leads_to_where_people_reach_the_server(place: Place) -> None:
+    outside = "https://acai.example.org/lab"
+    server = place.start(ACAI_PUBLIC_URL=f"{outside}/")
+    _, url = target(server, b"one")
+    assert url.startswith(f"{outside}{BASE}/v1/objects/")
+    assert fetch("PUT", url.replace(outside, server.root), b"one").status == 200  # as a proxy there would pass it on

@@ -74,7 +74,8 @@ def test_a_newer_server_asks_for_an_upgrade_here(place: Place, words: tuple[str,
         assert series(1) in refused.stderr
         assert __version__ in refused.stderr
         assert "Upgrade acai-jupyter in this environment" in refused.stderr
-        assert set(asked) == {"GET /acai/api/v1/status"}  # nothing was done in a language only half understood
+        route = "projects/default/status" if project else "status"
+        assert set(asked) == {f"GET /acai/api/v1/{route}"}  # nothing was done in a language only half understood
 
 
 def test_an_older_server_asks_for_an_upgrade_there(place: Place) -> None:

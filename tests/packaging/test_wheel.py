@@ -101,7 +101,8 @@ def test_the_metadata_names_the_licence(metadata: Message, files: dict[str, byte
 
 
 def test_the_metadata_names_the_extras(metadata: Message) -> None:
-    extras = {"s3", "postgres", "kubernetes", "widgets", "all", "lab", "docs", "dev"}
+    installed = {"s3", "postgres", "kubernetes", "oidc", "variables", "widgets", "notebooks", "all"}
+    extras = installed | {"lab", "docs", "dev"}
     assert set(metadata.get_all("Provides-Extra", [])) == extras
 
 

@@ -10,10 +10,11 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -83,7 +84,56 @@ def postgres() -> Iterator[Postgres]:
 
 
 @contextmanager
+def restartable() -> Iterator[Restartable]:
+    """Run a PostgreSQL of one's own, which can be taken away for a while."""
+    with tempfile.TemporaryDirectory(prefix="acai-pg-", dir="/tmp") as folder, ExitStack() as stack:
+        server = _prepared(Path(folder), "fsync=off")
+        stack.callback(server.stop)
+        server.start()
+        yield server
+
+
+@dataclass
+class Restartable:
+    """A server's programs and its folder, and the process while there is one."""
+
+    command: list[str]
+    home: Path
+    user: str | None
+    server: Postgres
+    _held: ExitStack = field(default_factory=ExitStack)
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        log = self.home / "log"
+        program = running(
+            self.command, lambda: _answers(self.server), log=log, user=self.user, environment=_environment()
+        )
+        self._process = self._held.enter_context(program)
+
+    def stop(self) -> None:
+        """End it at once, without a word to whoever is connected, as when it crashes."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(20)
+        self._held.close()
+
+
+@contextmanager
 def _server(root: Path) -> Iterator[Postgres]:
+    prepared = _prepared(root, *QUICK)
+    with running(
+        prepared.command,
+        lambda: _answers(prepared.server),
+        log=prepared.home / "log",
+        user=prepared.user,
+        environment=_environment(),
+    ):
+        yield prepared.server
+
+
+def _prepared(root: Path, *chosen: str) -> Restartable:
     user = _user()
     binaries = _binaries(root, user)
     home = root / "server"
@@ -93,10 +143,9 @@ def _server(root: Path) -> Iterator[Postgres]:
         os.chown(home, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
     _initialise(binaries / "initdb", home, user)
     server = Postgres(f"postgresql://postgres@/postgres?host={quote(str(home), safe='')}")
-    settings = [word for setting in QUICK for word in ("-c", setting)]
+    settings = [word for setting in chosen for word in ("-c", setting)]
     command = [str(binaries / "postgres"), "-D", str(home / "data"), "-k", str(home), "-h", "", *settings]
-    with running(command, lambda: _answers(server), log=home / "log", user=user, environment=_environment()):
-        yield server
+    return Restartable(command, home, user, server)
 
 
 def _initialise(program: Path, home: Path, user: str | None) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 ACCESS_KEY = "test-access-key"
 SECRET_KEY = "test-secret-key"
+READER = ("test-reader-key", "test-reader-secret")
+"""Who may read and list, and do nothing else."""
 REGION = "us-east-1"
 PORTS = tuple(f"{part}.{port}" for part in ("master", "volume", "filer", "s3") for port in ("port", "port.grpc"))
 
@@ -117,7 +119,9 @@ def _fixed(root: Path, address: str) -> list[str]:
 
 def _identities() -> dict[str, Any]:
     credentials = [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}]
-    return {"identities": [{"name": "tests", "credentials": credentials, "actions": ["Admin"]}]}
+    tests = {"name": "tests", "credentials": credentials, "actions": ["Admin"]}
+    readers = [{"accessKey": READER[0], "secretKey": READER[1]}]
+    return {"identities": [tests, {"name": "reader", "credentials": readers, "actions": ["Read", "List"]}]}
 
 
 def _answers(server: Seaweedfs) -> bool:

@@ -14,8 +14,8 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @given(st.lists(st.integers(-10_000, 10_000), min_size=1))
 def test_it_never_goes_back_whatever_the_machines_clock_does(steps: list[int]) -> None:
-    source = iter([NOON + timedelta(seconds=step) for step in steps])
-    clock = Clock(lambda: next(source))
+    source = iter([NOON + timedelta(seconds=step) for step in [steps[0], *steps]])
+    clock = Clock(lambda: next(source), lambda: 0.0)
     told = [clock.now() for _ in steps]
     assert told == sorted(told)
     assert told[-1] == NOON + timedelta(seconds=max(steps))
@@ -31,6 +31,43 @@ def test_an_older_record_means_nothing() -> None:
     clock = Clock(lambda: NOON)
     assert clock.not_before(NOON - timedelta(hours=1)) == 0
     assert clock.now() == NOON
+
+
+class Machine:
+    """A machine whose clock is set by hand, on which time goes by all the same."""
+
+    def __init__(self) -> None:
+        self.shown, self.ticks = NOON, 0.0
+        self.clock = Clock(lambda: self.shown, lambda: self.ticks)
+
+    def go_on(self, seconds: float, *, set_by: float = 0.0) -> float:
+        """Let time pass, and set the clock; returns how much goes by on the clock that is told."""
+        before = self.clock.now()
+        self.ticks += seconds
+        self.shown += timedelta(seconds=seconds + set_by)
+        return (self.clock.now() - before).total_seconds()
+
+
+def test_time_goes_on_at_nearly_its_pace_when_the_machines_clock_is_set_back() -> None:
+    machine = Machine()
+    assert machine.go_on(10, set_by=-3600) == 10
+    for _ in range(10):
+        assert 9 <= machine.go_on(10) <= 10
+    machine.go_on(36_000)
+    assert machine.clock.now() == machine.shown, "it was caught up"
+    assert machine.go_on(10) == 10
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.sampled_from([0, 0, 3600, -3600])), max_size=30))
+def test_a_clock_that_is_set_back_and_forth_does_not_run_away(steps: list[tuple[int, int]]) -> None:
+    machine = Machine()
+    newest = machine.shown
+    for seconds, set_by in steps:
+        gone = machine.go_on(seconds, set_by=set_by)
+        newest = max(newest, machine.shown)
+        assert 0 <= gone <= seconds + max(0, set_by)
+        assert set_by < 0 or gone >= 0.89 * seconds
+        assert machine.clock.now() <= newest + timedelta(seconds=sum(one for one, _ in steps))
 
 
 def test_it_tells_utc() -> None:

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from acai_jupyter.contract.loglines import MARK, marked, split, tag_lines, tags
+from acai_jupyter.contract.loglines import (
+    MARK,
+    MAX_KEYS,
+    MAX_MISSES,
+    TAG_MARK,
+    TagReader,
+    marked,
+    split,
+    tag_lines,
+    tags,
+)
 
 KEY = "0123456789abcdef"
 START = MARK + KEY.encode() + b" "
@@ -71,7 +81,7 @@ def test_a_marked_line_that_is_not_an_object_is_dropped(words: bytes) -> None:
 
 @given(
     st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,20}", fullmatch=True),
-    st.text(st.characters(exclude_categories=["Cs"]), max_size=40).filter(lambda text: not text.endswith("\r")),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40),
 )
 def test_a_text_comes_back_from_its_tag_lines(key: str, value: str) -> None:
     assert tags(f"before\n{tag_lines(key, value)}after", "model") == {"fileset": {key: value}, "job": {key: value}}
@@ -80,6 +90,54 @@ def test_a_text_comes_back_from_its_tag_lines(key: str, value: str) -> None:
 @given(st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False)))
 def test_a_number_comes_back_as_a_number(value: float) -> None:
     assert tags(tag_lines("accuracy", value), "")["job"] == {"accuracy": float(value)}
+
+
+class Tensor:
+    """As of torch: a number that is none until it is asked for."""
+
+    def __init__(self, *values: float) -> None:
+        self._values = values
+
+    def item(self) -> float:
+        (value,) = self._values
+        return value
+
+    def __str__(self) -> str:
+        return f"tensor({self._values})"
+
+
+def test_numbers_of_numpy_and_tensors_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.float32(0.1), numpy.float64(0.1), numpy.array(0.1), Tensor(0.1)):
+        assert tags(tag_lines("a", value), "")["job"] == {"a": 0.1}
+    assert tags(tag_lines("a", numpy.int64(3)), "")["job"] == {"a": 3.0}
+    assert tags(tag_lines("a", numpy.bool_(True)), "")["job"] == {"a": "True"}  # noqa: FBT003 (numpy's own)
+    assert tags(tag_lines("a", Tensor(1, 2)), "")["job"] == {"a": "tensor((1, 2))"}
+
+
+@given(st.lists(st.sampled_from([TAG_MARK, "[ACAI_TAG", "] job b:1", "\\", ":", "x", "\n"]), max_size=8).map("".join))
+def test_a_value_that_holds_a_marked_tag_is_a_value(value: str) -> None:
+    assert tags(tag_lines("a", value), "") == {"fileset": {"a": value}, "job": {"a": value}}
+
+
+@pytest.mark.parametrize(
+    "before", ["training ... ", "\r 50%|#####     |", "[", TAG_MARK, "x" * 200_000, "[ACAI_TAG] job b:1"]
+)
+def test_tags_that_a_program_sets_within_a_line_count_for_job_and_output(before: str) -> None:
+    log = before + tag_lines("accuracy", 0.5) + "done\n[ACAI_TAG] job plain:1\n"
+    for size in (1_000_000, 9_000, 211):
+        reader = TagReader()
+        for start in range(0, len(log), size):
+            reader.feed(log[start : start + size])
+        assert reader.found["fileset"] == {"accuracy": 0.5}
+        assert reader.found["job"].items() >= {"accuracy": 0.5, "plain": "1"}.items()
+        assert reader.misses == []
+
+
+def test_lines_are_counted_by_their_ends_where_tags_are_set_within_them() -> None:
+    reader = TagReader()
+    reader.feed("first\ntraining ... " + tag_lines("a", 1) + "x" + TAG_MARK + "[ACAI_TAG] job b\n")
+    assert [miss.partition(" looks")[0] for miss in reader.misses] == ["line 4"]
 
 
 def test_the_original_form_names_the_output_file_set() -> None:
@@ -111,6 +169,85 @@ def test_the_last_of_a_key_counts() -> None:
 )
 def test_what_is_no_tag_is_just_a_line(line: str) -> None:
     assert tags(line + "\n", "model") == {"fileset": {}, "job": {}}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[ACAI_TAG] job", "it is not followed by fileset or job, a space, a key and a colon"),
+        ("[ACAI_TAG]job a:x", "it is not followed by fileset or job, a space, a key and a colon"),
+        ("[ACAI_TAG] job a", "there is no colon between key and value"),
+        ("[ACAI_TAG] job :x", "there is no key before the colon"),
+        ("[ACAI_TAG] job 1a:x", "'1a' is no key"),
+        ("INFO [ACAI_TAG] job a:x", "something stands before it"),
+        ("[ACAI_TAGS] job a:x", "it begins with neither"),
+        ("[acai_tag] job a:x", "it begins with neither"),
+        ("ACAI_TAG job a:x", "it does not begin with a bracket"),
+        ("  [ACAI_TAG] job a:x", "something stands before it"),
+        ("[ACAI_TAG] other a:x", "'other' is neither fileset, job nor the name of the output set"),
+        ("[ACAI_TAG_NUM] job a:many", "'many' is no number"),
+        ("[ACAI_TAG_NUM] job a:nan", "'nan' is no number"),
+        (f"[ACAI_TAG] job a:{'x' * 501}", "its value has more than 500 characters"),
+        ("[ACAI_TAG] job state:x", "the system gives 'state' itself"),
+    ],
+)
+def test_a_line_that_looks_like_a_tag_is_named_with_the_reason(line: str, reason: str) -> None:
+    reader = TagReader("model", lambda place, key: (place, key) == ("job", "state"))
+    reader.feed(f"first\n{line}\r\n[ACAI_TAG] job a:good\n")
+    assert reader.found["job"] == {"a": "good"}
+    assert len(reader.misses) == 1
+    assert reader.misses[0].startswith(f"line 2 looks like a tag but {reason}")
+    assert reader.misses[0].endswith(line.strip()[-20:] if len(line) < 100 else "x")
+
+
+def test_a_miss_is_one_line_that_can_be_printed() -> None:
+    reader = TagReader()
+    reader.feed("[ACAI_TAG] job \x1b[2J\x00 a\n" + "[ACAI_TAG]\n" * 200)
+    assert len(reader.misses) == MAX_MISSES
+    assert all(miss.isprintable() for miss in reader.misses)
+
+
+def test_a_runaway_gives_no_more_than_so_many_attributes_and_the_rest_are_misses() -> None:
+    reader = TagReader()
+    for number in range(MAX_KEYS + 50):
+        reader.feed(f"[ACAI_TAG] job k{number}:v\n")
+        reader.found["job"] = {}  # as who writes them down at once does
+    reader.feed("[ACAI_TAG] job k0:again\n[ACAI_TAG] fileset other:v\n")
+    assert reader.found == {"job": {"k0": "again"}, "fileset": {"other": "v"}}
+    assert len(reader.misses) == 50
+    assert reader.misses[0] == (
+        "line 1001 looks like a tag but a job is given 1000 attributes only: [ACAI_TAG] job k1000:v"
+    )
+
+
+def test_spaces_and_colons_of_a_value_count() -> None:
+    line = "[ACAI_TAG] job url: http://host:1/a b \n"
+    assert tags(line, "")["job"] == {"url": " http://host:1/a b "}
+
+
+def test_a_backslash_makes_the_next_character_itself_except_n_and_r() -> None:
+    assert tags(r"[ACAI_TAG] job a:1\\2\n3\r4\:5\x", "")["job"] == {"a": "1\\2\n3\r4:5x"}
+
+
+@given(st.lists(st.integers(1, 30), max_size=20))
+def test_tags_are_read_however_the_log_arrives(cuts: list[int]) -> None:
+    log = "".join(f"a line\n{tag_lines(f'k{n}', 'é: ' * n)}" for n in range(4))
+    reader, rest = TagReader(), log
+    for cut in cuts:
+        reader.feed(rest[:cut])
+        rest = rest[cut:]
+    reader.feed(rest)
+    assert reader.found == tags(log, "")
+    assert reader.misses == []
+
+
+def test_a_line_without_end_is_not_held_for_ever() -> None:
+    reader = TagReader()
+    for _ in range(100):
+        reader.feed("[ACAI_TAG] job a:" + "x" * 10_000)
+    reader.feed("\n[ACAI_TAG] job b:1\n")
+    assert reader.found["job"] == {"b": "1"}
+    assert len(reader.misses[0]) < 300
 
 
 @pytest.mark.parametrize("key", ["", "1a", "a b", "a:b", "a\n", "-a"])

@@ -1,111 +1,194 @@
-"""Which job starts next: fair between users, within their quota, when it fits."""
+"""Which job starts next: fair between users, within their quota, when it fits, and nobody is passed for ever."""
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acai_jupyter.contract.ids import JobId, JobNumber, ProjectId, UserId
-from acai_jupyter.contract.jobs import CreateJob, Resources
 from acai_jupyter.contract.projects import Machine
-from acai_jupyter.contract.states import LIVE_STATES, JobState
-from acai_server.db.jobs import StoredJob
-from acai_server.engine.scheduler import choose
+from acai_server.clock import Clock
+from acai_server.db.database import Database
+from acai_server.db.queue import Head, Holder, Queue, Share, Standing
+from acai_server.engine.scheduler import RESERVE_SECONDS, Scheduler, in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from acai_jupyter.contract.jobs import Resources
 
-MIB = 1024**2
-LARGE = Machine(cpus=64, memory_bytes=64 * 1024 * MIB)
-
-
-def job(
-    number: int,
-    user: int = 1,
-    state: JobState = JobState.QUEUED,
-    *,
-    project: int = 1,
-    vcpu: float = 1,
-    memory_bytes: int = 512 * MIB,
-) -> StoredJob:
-    request = CreateJob(command=["true"], resources=Resources(vcpu, memory_bytes))
-    ids = JobId(number), ProjectId(project), UserId(user), JobNumber(number)
-    return StoredJob(*ids, state=state, request=request, inputs=[])
+BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+SMALL = Share(1, 1)
 
 
-def order(jobs: Iterable[StoredJob], quota: int = 100, machine: Machine = LARGE) -> list[int]:
-    """The order in which jobs start when none ends."""
-    queue = list(jobs)
-    started: list[int] = []
-    while (chosen := choose(queue, quota, machine)) is not None:
-        started.append(chosen.number)
-        live = job(chosen.number, chosen.user_id, JobState.RUNNING, vcpu=chosen.request.resources.vcpu)
-        queue[queue.index(chosen)] = live
-    return started
+class Shop:
+    """Users with jobs, a machine, a fake clock, and the scheduler that serves them. A job's number says whose it is."""
+
+    def __init__(self, cpus: float, quota: int = 100) -> None:
+        self.cpus = cpus
+        self.quota = quota
+        self.now = BEGAN
+        self.waiting: dict[int, list[tuple[int, Share]]] = {}
+        self.live: dict[int, tuple[int, Share, datetime]] = {}
+        self.served: dict[int, datetime] = {}
+        self.started: list[int] = []
+        self._last = 0
+        self.scheduler = Scheduler(Database("sqlite://", Clock()), self, lambda _: None, quota=quota)
+
+    def machine(self) -> Machine:
+        return Machine(self.cpus, 2**40)
+
+    def fits(self, resources: Resources) -> str:
+        free = self.cpus - sum(share.vcpu for _, share, _ in self.live.values())
+        return "" if resources.vcpu <= free else "full"
+
+    def submit(self, user: int, vcpu: float = 1) -> int:
+        self._last += 1
+        self.waiting.setdefault(user, []).append((self._last, Share(vcpu, 1)))
+        return self._last
+
+    def standing(self) -> Standing:
+        held = Counter(user for user, _, _ in self.live.values())
+        queues = [
+            Queue(key(user), Head(JobId(jobs[0][0]), JobNumber(jobs[0][0]), jobs[0][1]), held[user], None, served)
+            for user, jobs in sorted(self.waiting.items())
+            if jobs
+            for served in [self.served.get(user)]
+        ]
+        holders = [Holder(key(user), JobId(job), JobNumber(job), share) for job, (user, share, _) in self.live.items()]
+        return Standing(queues, holders)
+
+    def serve(self) -> list[int]:
+        """Start all that may start now."""
+        begun = []
+        while (head := self.scheduler.choose(self.standing(), self.now)) is not None:
+            user = next(user for user, jobs in self.waiting.items() if jobs and jobs[0][0] == head.job)
+            number, share = self.waiting[user].pop(0)
+            self.live[number] = (user, share, self.now)
+            self.now += timedelta(microseconds=1)
+            self.served[user] = self.now
+            begun.append(number)
+        self.started += begun
+        return begun
+
+    def end(self, number: int) -> None:
+        del self.live[number]
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+def key(user: int) -> tuple[ProjectId, UserId]:
+    return ProjectId(1), UserId(user)
 
 
 def test_nothing_waits_and_nothing_starts() -> None:
-    assert choose([], 4, LARGE) is None
-    assert choose([job(1, state=JobState.RUNNING)], 4, LARGE) is None
+    assert Shop(4).serve() == []
 
 
-def test_a_users_jobs_start_in_the_order_of_the_queue() -> None:
-    assert order([job(3), job(1), job(2)]) == [3, 1, 2]
+def test_a_users_jobs_start_as_they_came_and_users_take_turns() -> None:
+    shop = Shop(64)
+    mine = [shop.submit(1) for _ in range(3)]
+    hers, theirs = [shop.submit(2) for _ in range(2)], [shop.submit(3)]
+    assert shop.serve() == [mine[0], hers[0], theirs[0], mine[1], hers[1], mine[2]]
 
 
-def test_users_take_turns_however_much_one_submits() -> None:
-    assert order([job(1, 1), job(2, 1), job(3, 1), job(4, 2), job(5, 2), job(6, 3)]) == [1, 4, 6, 2, 5, 3]
+def test_who_holds_least_comes_first_and_among_equals_who_was_served_longest_ago() -> None:
+    moments = [BEGAN + timedelta(seconds=seconds) for seconds in range(3)]
+    head = Head(JobId(1), JobNumber(1), SMALL)
+    queues = [
+        Queue(key(1), head, 1, None, moments[0]),
+        Queue(key(2), head, 0, None, moments[2]),
+        Queue(key(3), head, 0, None, moments[1]),
+        Queue(key(4), head, 0, None, None),
+        Queue(key(5), head, 4, None, None),
+        Queue(key(6), head, 1, 1, None),
+    ]
+    assert [queue.key[1] for queue in in_turn(queues, 4)] == [4, 3, 2, 1]
 
 
-def test_who_holds_least_comes_first() -> None:
-    running = [job(1, 1, JobState.RUNNING), job(2, 1, JobState.UPLOADING), job(3, 2, JobState.LAUNCHING)]
-    chosen = choose([*running, job(4, 1), job(5, 2)], 4, LARGE)
-    assert chosen is not None
-    assert chosen.number == 5
+def test_what_does_not_fit_lets_other_users_pass_but_not_its_own() -> None:
+    shop = Shop(2)
+    running = shop.submit(9)
+    shop.serve()
+    large, own, other = shop.submit(1, 2), shop.submit(1), shop.submit(2)
+    assert shop.serve() == [other]
+    shop.end(running)
+    shop.end(other)
+    assert shop.serve() == [large]
+    shop.end(large)
+    assert shop.serve() == [own]
 
 
-def test_a_user_holds_no_more_than_the_quota_in_each_project() -> None:
-    jobs = [job(number) for number in range(1, 6)] + [job(number, project=2) for number in range(6, 9)]
-    assert len(order([one for one in jobs if one.project_id == 1], quota=2)) == 2
-    live = [job(1, state=JobState.DOWNLOADING), job(2, state=JobState.UPLOADING)]
-    chosen = choose([*live, job(3), job(4, project=2)], 2, LARGE)
-    assert chosen is not None
-    assert chosen.number == 4
+def test_a_large_job_is_not_passed_for_ever() -> None:
+    shop = Shop(2)
+    first = shop.submit(2)
+    shop.serve()
+    large = shop.submit(1, 2)
+    shop.serve()
+    for _ in range(3):  # before it has waited long, small ones pass
+        shop.submit(2)
+        (passing,) = shop.serve()
+        shop.end(passing)
+    shop.pass_by(RESERVE_SECONDS)
+    shop.submit(2)
+    assert shop.serve() == []
+    shop.end(first)
+    assert shop.serve()[0] == large
 
 
-def test_what_does_not_fit_waits_and_lets_other_users_pass_but_not_its_own() -> None:
-    machine = Machine(cpus=2, memory_bytes=2048 * MIB)
-    running = job(1, 9, JobState.RUNNING)
-    assert choose([running, job(2, 1, vcpu=2), job(3, 1)], 4, machine) is None
-    assert choose([running, job(2, 1, vcpu=2), job(3, 2)], 4, machine) == job(3, 2)
-    assert choose([running, job(2, 1, memory_bytes=1792 * MIB)], 4, machine) is None
-    assert choose([running, job(2, 1, memory_bytes=1536 * MIB)], 4, machine) is not None
+def test_while_room_is_kept_for_one_what_fits_beside_it_goes_on() -> None:
+    shop = Shop(8)
+    old = shop.submit(9, 6)
+    shop.serve()
+    large = shop.submit(1, 6)
+    shop.serve()
+    shop.pass_by(RESERVE_SECONDS)
+    beside = [shop.submit(2), shop.submit(2), shop.submit(2)]
+    assert shop.serve() == beside[:2]  # with the third the large one would not fit when the old one ends
+    shop.end(old)
+    assert shop.serve() == [large]
+    shop.end(beside[0])
+    assert shop.serve() == [beside[2]]
 
 
-JOBS = st.lists(
-    st.builds(
-        job,
-        st.integers(1, 50),
-        st.integers(1, 4),
-        st.sampled_from(sorted(LIVE_STATES) + [JobState.QUEUED] * 4),
-        vcpu=st.sampled_from([0.5, 1.0, 4.0]),
-    ),
-    max_size=20,
-    unique_by=lambda one: one.number,
+RUNS = st.lists(
+    st.tuples(st.integers(1, 4), st.sampled_from([1.0, 2.0, 4.0]), st.integers(1, 50)), min_size=1, max_size=40
 )
 
 
-@given(JOBS, st.integers(1, 4), st.sampled_from([1.0, 4.0, 16.0]))
-def test_what_starts_is_first_of_its_queue_within_quota_and_fits(
-    jobs: list[StoredJob], quota: int, cpus: float
+@given(RUNS, st.integers(1, 4), st.sampled_from([4.0, 6.0]))
+def test_any_jobs_all_start_each_users_in_order_within_quota_and_machine(
+    runs: list[tuple[int, float, int]], quota: int, cpus: float
 ) -> None:
-    chosen = choose(jobs, quota, Machine(cpus, LARGE.memory_bytes))
-    if chosen is None:
-        return
-    live = [one for one in jobs if one.state in LIVE_STATES]
-    queue = [one for one in jobs if one.user_id == chosen.user_id and one.state is JobState.QUEUED]
-    assert queue[0] == chosen
-    assert sum(one.user_id == chosen.user_id for one in live) < quota
-    assert sum(one.request.resources.vcpu for one in [*live, chosen]) <= cpus
+    shop = Shop(cpus, quota)
+    takes = {shop.submit(user, vcpu): seconds for user, vcpu, seconds in runs}
+    owner = dict(zip(takes, [user for user, _, _ in runs], strict=True))
+    while len(shop.started) < len(runs):
+        shop.serve()
+        assert shop.live, "nothing runs, and jobs wait"
+        assert sum(share.vcpu for _, share, _ in shop.live.values()) <= cpus
+        assert max(Counter(user for user, _, _ in shop.live.values()).values()) <= quota
+        ending = min(shop.live, key=lambda job: shop.live[job][2] + timedelta(seconds=takes[job]))
+        shop.now = max(shop.now, shop.live[ending][2] + timedelta(seconds=takes[ending]))
+        shop.end(ending)
+    for user in set(owner.values()):
+        own = [job for job in shop.started if owner[job] == user]
+        assert own == sorted(own)
+
+
+@given(st.lists(st.integers(1, 30), min_size=2, max_size=5))
+def test_users_who_always_want_more_are_served_strictly_in_turn_however_long_their_jobs_are(lengths: list[int]) -> None:
+    shop = Shop(1.0, quota=3)
+    counts = Counter(dict.fromkeys(range(len(lengths)), 0))
+    owner = {shop.submit(user): user for _ in range(20) for user in counts}
+    for _ in range(60):
+        (job,) = shop.serve()
+        counts[owner[job]] += 1
+        assert max(counts.values()) - min(counts.values()) <= 1
+        shop.pass_by(lengths[owner[job]])
+        shop.end(job)
+        if not any(shop.waiting.values()):
+            return

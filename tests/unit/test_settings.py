@@ -10,6 +10,7 @@ import pytest
 from traitlets.config import Config
 
 from acai_jupyter.contract.errors import BadSetting
+from acai_jupyter.contract.jobs import ResourceLimits
 from acai_server.app import AcaiApp
 from acai_server.settings import Settings, from_environment, from_file, user_config
 
@@ -46,6 +47,23 @@ def test_without_any_source_there_are_the_defaults(tmp_path: Path, own_home: Pat
     assert settings.data_folder == own_home / "data" / "acai"
     assert (settings.object_store, settings.runner, settings.quota) == ("filesystem", "process", 4)
     assert settings.user
+    assert settings.limits() == ResourceLimits(), "what a client takes of a server that does not say"
+
+
+def test_a_cluster_needs_a_store_that_its_pods_reach(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="'kubernetes' needs an 's3' object_store"):
+        read(tmp_path, jupyter={"runner": "kubernetes"})
+    near = {"runner": "kubernetes", "object_store": "s3", "s3_endpoint_url": "http://127.0.0.1:8333"}
+    with pytest.raises(BadSetting, match=r"in a pod '127\.0\.0\.1' is the pod itself"):
+        read(tmp_path, jupyter=near)
+    read(tmp_path, jupyter={**near, "endpoint_url_for_jobs": "http://s3.storage:8333"})
+    with pytest.raises(BadSetting, match=r"endpoint_url_for_jobs.* in a pod 'localhost'"):
+        read(tmp_path, jupyter={**near, "endpoint_url_for_jobs": "http://localhost:8333"})
+    with pytest.raises(BadSetting, match="is not a word of at most 20"):
+        read(tmp_path, jupyter={"kubernetes_instance": "No Label"})
+    chosen = {"runner": "kubernetes", "object_store": "s3", "kubernetes_image": "python:3.11", "kubernetes_user": 0}
+    cluster = read(tmp_path, jupyter=chosen).of_the_cluster("1a2b")
+    assert (cluster.instance, cluster.image, cluster.run_as_user, cluster.template) == ("1a2b", "python:3.11", 0, {})
 
 
 def test_the_first_source_that_has_a_setting_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

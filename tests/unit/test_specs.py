@@ -132,6 +132,23 @@ def test_a_hostile_path_is_refused_with_its_fault(path: str, reason: str) -> Non
         normal_path(path)
 
 
+@given(st.text(st.sampled_from("/.a~ \x1f\x7f\x9f\n\ud800\u00e9e\u0301"), max_size=12) | st.text(max_size=20))
+def test_a_path_is_taken_when_every_character_and_part_of_it_may_be(path: str) -> None:
+    parts = path.split("/")[1:]
+    may_be = (
+        path.startswith("/")
+        and not {"", ".", ".."} & set(parts)
+        and not {"Cc", "Cs"} & {unicodedata.category(character) for character in path}
+        and unicodedata.is_normalized("NFC", path)
+    )
+    try:
+        assert normal_path(path) == path
+    except BadPath:
+        assert not may_be
+    else:
+        assert may_be
+
+
 @pytest.mark.parametrize(
     "encoded", ["/%2e%2e/x", "/a/%2E", "/a%2f%2fb", "/a%00", "/a/%2e%2e@Set", "/a/../@Set", "/%2F"]
 )
@@ -142,14 +159,25 @@ def test_what_is_hostile_stays_so_when_it_is_encoded(encoded: str) -> None:
 
 @pytest.mark.parametrize("text", NO_SPECS, ids=map(ascii, NO_SPECS))
 def test_what_is_no_spec_is_refused(text: str) -> None:
-    with pytest.raises(BadSpec):
+    with pytest.raises(BadSpec) as caught:
         parse_spec(text)
+    assert caught.value.message.isprintable()
+
+
+def test_what_follows_a_sign_of_a_name_is_not_taken_apart_in_what_is_said() -> None:
+    with pytest.raises(BadSpec) as caught:
+        parse_spec("/digits/sub/a b@c:d%e.txt")
+    assert caught.value.message == (
+        "'/digits/sub/a b@c:d%e.txt' is not a file spec: after ':' comes a version number, an alias or 'latest'; "
+        "write a '@' of a name as %40."
+    )
 
 
 @pytest.mark.parametrize("name", ["latest", "", "3d", "-x", ".x", "a b", "a/b", "a:b", "a@b", "a" * 129, "a\n"])
 def test_a_name_that_could_not_be_read_back_is_refused(name: str) -> None:
-    with pytest.raises(BadSpec):
+    with pytest.raises(BadSpec) as caught:
         check_name(name)
+    assert caught.value.message.isprintable()
 
 
 def test_the_longest_names_and_paths_are_taken() -> None:

@@ -29,12 +29,12 @@ def test_every_state_can_be_reached_and_every_job_can_end() -> None:
     assert all(reachable(state) >= END_STATES for state in LIVE_STATES)
 
 
-def test_only_a_crash_is_tried_again() -> None:
-    assert {state for state in END_STATES if JOB_TRANSITIONS[state]} == {JobState.CRASHED}
-    assert JOB_TRANSITIONS[JobState.CRASHED] == {JobState.QUEUED}
+def test_only_what_crashed_or_failed_is_tried_again() -> None:
+    assert {state for state in END_STATES if JOB_TRANSITIONS[state]} == {JobState.CRASHED, JobState.FAILED}
+    assert JOB_TRANSITIONS[JobState.CRASHED] == JOB_TRANSITIONS[JobState.FAILED] == {JobState.QUEUED}
 
 
-@pytest.mark.parametrize("state", [JobState.QUEUED, *LIVE_STATES])
+@pytest.mark.parametrize("state", [JobState.QUEUED, *sorted(LIVE_STATES)])
 def test_whatever_has_not_ended_can_be_killed(state: JobState) -> None:
     assert JobState.KILLED in JOB_TRANSITIONS[state]
 

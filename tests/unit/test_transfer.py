@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from acai_jupyter.transfer.hashing import BUFFER, hash_file, hash_stream
 from acai_jupyter.transfer.packs import write_pack
+from acai_jupyter.transfer.retrying import Retrying
 from acai_jupyter.transfer.targets import TransferError, fetch, read, send
 
 if TYPE_CHECKING:
@@ -100,4 +101,4 @@ def test_fewer_bytes_than_announced_are_not_kept(tmp_path: Path) -> None:
 
 def test_a_server_that_is_not_there_is_said_to_be_so() -> None:
     with pytest.raises(TransferError, match="does not answer"):
-        read("http://127.0.0.1:1/object")
+        read("http://127.0.0.1:1/object", Retrying(sleep=lambda _: None))

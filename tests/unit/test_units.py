@@ -40,9 +40,17 @@ def test_a_duration_has_at_most_two_units(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("usd", "text"), [(0, "$0.00"), (0.03, "$0.03"), (1234.5, "$1,234.50"), (0.00003, "$0.00003"), (1e-7, "$1.0e-07")]
+    ("usd", "text"),
+    [
+        (0, "$0.00"),
+        (0.03, "$0.03"),
+        (1234.5, "$1,234.50"),
+        (0.00003, "$0.00003"),
+        (0.00001, "$0.00001"),
+        (1.2e-6, "under $0.00001"),
+    ],
 )
-def test_money_has_as_many_digits_as_a_small_sum_needs(usd: float, text: str) -> None:
+def test_money_has_as_many_digits_as_people_read(usd: float, text: str) -> None:
     assert money(usd) == text
 
 

@@ -4,12 +4,20 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { IEvent } from '../contract';
 import type { AcaiClient } from '../core/client';
 import { type ConnectionState, ConnectionStore } from '../core/connectionStore';
+import {
+  EventStreams,
+  type IEventListener,
+  type IFollowing
+} from '../core/eventStreams';
 import type { IAcaiConnection } from '../tokens';
 
 /** The connection store with Lumino's signals on it. */
 export class AcaiConnection implements IAcaiConnection, IDisposable {
   constructor(readonly client: AcaiClient) {
-    this.store = new ConnectionStore(client, {
+    this.streams = new EventStreams((project, since) =>
+      client.openEvents(project, since)
+    );
+    this.store = new ConnectionStore(client, this.streams, {
       onState: state => {
         this._stateChanged.emit(state);
       },
@@ -46,6 +54,10 @@ export class AcaiConnection implements IAcaiConnection, IDisposable {
     return this.store.connect();
   }
 
+  follow(project: string, listener: IEventListener): IFollowing {
+    return this.streams.follow(project, listener);
+  }
+
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;
@@ -54,6 +66,7 @@ export class AcaiConnection implements IAcaiConnection, IDisposable {
     }
   }
 
+  private readonly streams: EventStreams;
   private readonly store: ConnectionStore;
   private readonly _stateChanged = new Signal<IAcaiConnection, ConnectionState>(
     this

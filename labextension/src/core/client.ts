@@ -46,6 +46,20 @@ export class AcaiClient {
     }
   }
 
+  /** What the server answers that is no JSON. */
+  async text(path: string): Promise<string> {
+    return (await this.response(path)).text();
+  }
+
+  /** An answer whose body is anything. */
+  async response(path: string, init: RequestInit = {}): Promise<Response> {
+    const response = await this.send(path, init);
+    if (!response.ok) {
+      throw await errorFromResponse(response);
+    }
+    return response;
+  }
+
   private async send(path: string, init: RequestInit): Promise<Response> {
     try {
       return await this.transport.fetch(path, init);

@@ -1,7 +1,8 @@
-import type { IEvent, IStatus } from '../contract';
+import type { IStatus } from '../contract';
 import type { AcaiClient } from './client';
 import { AcaiError } from './errors';
-import { EventStream, type StreamState } from './eventStream';
+import type { StreamState } from './eventStream';
+import type { EventStreams, IEventListener, IFollowing } from './eventStreams';
 
 /** What the page knows of its server. */
 export type ConnectionState =
@@ -12,13 +13,12 @@ export type ConnectionState =
   | { kind: 'unavailable'; error: AcaiError }
   | { kind: 'connected'; status: IStatus; stream: StreamState };
 
-export interface IConnectionListener {
+export interface IConnectionListener extends Omit<IEventListener, 'onState'> {
   onState(state: ConnectionState): void;
-  onEvent(event: IEvent): void;
-  /** Events were missed for good: whatever was read before is to be read anew. */
-  onReload(): void;
 }
 
+/** What a server that is restarted says, or who stands before it. */
+const PASSING = ['server_unreachable', 'not_ready', 'unavailable'];
 const STARTING_TRIES = 20;
 const STARTING_PAUSE_MS = 500;
 
@@ -26,6 +26,7 @@ const STARTING_PAUSE_MS = 500;
 export class ConnectionStore {
   constructor(
     private readonly client: AcaiClient,
+    private readonly streams: EventStreams,
     private readonly listener: IConnectionListener
   ) {}
 
@@ -73,8 +74,8 @@ export class ConnectionStore {
       this.accept(await this.statusOnceStarted());
     } catch (error) {
       const reason = asAcaiError(error);
-      // Gone again: the stream knows, and goes on trying.
-      if (reason.code !== 'server_unreachable') {
+      // Gone again, or about to go: the stream knows, and goes on trying.
+      if (!PASSING.includes(reason.code)) {
         this.refuse(reason);
       }
     }
@@ -102,13 +103,8 @@ export class ConnectionStore {
       this.closeStream();
     }
     this.project = status.project;
-    this.stream ??= this.createStream(status.project);
-    this.setState({
-      kind: 'connected',
-      status,
-      stream: this.stream.state === 'closed' ? 'connecting' : this.stream.state
-    });
-    this.stream.start();
+    this.stream ??= this.follow(status.project);
+    this.setState({ kind: 'connected', status, stream: this.stream.state });
   }
 
   private refuse(error: AcaiError): void {
@@ -116,9 +112,8 @@ export class ConnectionStore {
     this.setState({ kind: 'unavailable', error });
   }
 
-  private createStream(project: string): EventStream {
-    return new EventStream({
-      open: since => this.client.openEvents(project, since),
+  private follow(project: string): IFollowing {
+    return this.streams.follow(project, {
       onState: stream => {
         this.followStream(stream);
       },
@@ -160,14 +155,14 @@ export class ConnectionStore {
   private disposed = false;
   private pending: Promise<void> | null = null;
   private project: string | null = null;
-  private stream: EventStream | null = null;
+  private stream: IFollowing | null = null;
 }
 
 function isStarting(error: unknown): boolean {
   return error instanceof AcaiError && error.code === 'not_ready';
 }
 
-function asAcaiError(error: unknown): AcaiError {
+export function asAcaiError(error: unknown): AcaiError {
   return error instanceof AcaiError
     ? error
     : new AcaiError('page_fault', `This page failed: ${String(error)}`, 0);

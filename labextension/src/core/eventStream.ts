@@ -16,7 +16,7 @@ export interface IEventStreamOptions {
   onState: (state: StreamState) => void;
   /** Called once per event, in the order of their numbers. */
   onEvent: (event: IEvent) => void;
-  /** Events were missed for good: whatever was read before is to be read anew. */
+  /** Whatever was read before is to be read anew: the stream begins here, or events were missed for good. */
   onReload: () => void;
   now?: () => number;
   random?: () => number;
@@ -97,9 +97,12 @@ export class EventStream {
       this.reopenLater();
       return;
     }
+    const begins = this.last === null;
     if (page.reload) {
       // A restored database counts from a lower number: `last` may go back, but only here.
       this.last = page.last ?? null;
+    }
+    if (page.reload || begins) {
       this.options.onReload();
     }
     for (const event of page.events ?? []) {

@@ -59,3 +59,15 @@ function pair(
   const head = `${first} ${largeUnit}`;
   return second === 0 ? head : `${head} ${second} ${smallUnit}`;
 }
+
+const LEAST_USD = 0.00001;
+
+/** `$0.03`, for a small sum `$0.00003`; of less nobody counts the digits. */
+export function formatMoney(usd: number): string {
+  if (usd === 0 || usd >= 0.01) {
+    return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  }
+  return usd >= LEAST_USD
+    ? `$${usd.toFixed(5)}`
+    : `under $${LEAST_USD.toFixed(5)}`;
+}

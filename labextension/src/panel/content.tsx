@@ -3,11 +3,35 @@ import * as React from 'react';
 
 import type { IAcaiConnection } from '../tokens';
 import { PAGE_VERSION } from '../version';
+import { AboutView } from './aboutView';
 import { PanelView } from './panelView';
 import { useNow } from './useNow';
 
-/** What the panel shows, following the connection. Loaded when the panel is first shown. */
+/** What the panel says first, following the connection. Loaded when the panel is first shown. */
 export class PanelContent extends ReactWidget {
+  constructor(private readonly connection: IAcaiConnection) {
+    super();
+    this.addClass('jp-AcaiPanel-content');
+  }
+
+  protected override render(): React.ReactElement {
+    const { connection } = this;
+    return (
+      <UseSignal signal={connection.stateChanged}>
+        {() => (
+          <PanelView
+            state={connection.state}
+            pageVersion={PAGE_VERSION}
+            onRetry={() => void connection.connect()}
+          />
+        )}
+      </UseSignal>
+    );
+  }
+}
+
+/** What the page is connected to. */
+export class AboutContent extends ReactWidget {
   constructor(private readonly connection: IAcaiConnection) {
     super();
     this.addClass('jp-AcaiPanel-content');
@@ -16,20 +40,18 @@ export class PanelContent extends ReactWidget {
   protected override render(): React.ReactElement {
     return (
       <UseSignal signal={this.connection.stateChanged}>
-        {() => <Followed connection={this.connection} />}
+        {() => <About connection={this.connection} />}
       </UseSignal>
     );
   }
 }
 
-function Followed(props: { connection: IAcaiConnection }): React.ReactElement {
-  const { connection } = props;
+function About(props: { connection: IAcaiConnection }): React.ReactElement {
   return (
-    <PanelView
-      state={connection.state}
+    <AboutView
+      state={props.connection.state}
       pageVersion={PAGE_VERSION}
       now={useNow()}
-      onRetry={() => void connection.connect()}
     />
   );
 }

@@ -1,11 +1,15 @@
 import type { Message } from '@lumino/messaging';
-import { Panel, Widget } from '@lumino/widgets';
+import { Panel } from '@lumino/widgets';
 
-import type { IAcaiConnection } from '../tokens';
+import type { IAcaiConnection, IAcaiPanel, IAcaiPanelSection } from '../tokens';
 import { acaiIcon } from './icon';
+import { LazyPart } from './lazyPart';
+import { PanelSection } from './section';
+
+const ABOUT_RANK = 1_000;
 
 /** The sidebar's panel. Empty, and silent towards the server, until it is first shown. */
-export class AcaiPanel extends Panel {
+export class AcaiPanel extends Panel implements IAcaiPanel {
   static readonly id = 'acai-panel';
 
   constructor(private readonly connection: IAcaiConnection) {
@@ -16,47 +20,47 @@ export class AcaiPanel extends Panel {
     this.node.setAttribute('aria-label', 'ACAI');
     this.title.icon = acaiIcon;
     this.title.caption = 'ACAI';
+    this.addWidget(
+      new LazyPart(async () => {
+        const { PanelContent } = await import('./content');
+        return new PanelContent(connection);
+      })
+    );
+    this.addSection({
+      title: 'Connection',
+      rank: ABOUT_RANK,
+      isOpen: false,
+      load: async () => {
+        const { AboutContent } = await import('./content');
+        return new AboutContent(connection);
+      }
+    });
+  }
+
+  addSection(section: IAcaiPanelSection): void {
+    const before = this.widgets.findIndex(
+      one => one instanceof PanelSection && one.rank > section.rank
+    );
+    this.insertWidget(
+      before < 0 ? this.widgets.length : before,
+      new PanelSection(section)
+    );
+  }
+
+  setBadge(text: string): void {
+    // The shell keeps what it knows a tab by in the same place.
+    this.title.dataset = { ...this.title.dataset, 'acai-badge': text };
   }
 
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     if (this.isVisible) {
-      this.wake();
+      void this.connection.connect();
     }
   }
 
   protected override onAfterShow(message: Message): void {
     super.onAfterShow(message);
-    this.wake();
-  }
-
-  private wake(): void {
     void this.connection.connect();
-    this.content ??= this.addContent();
-  }
-
-  private async addContent(): Promise<void> {
-    const content = await loadContent(this.connection);
-    if (this.isDisposed) {
-      content.dispose();
-    } else {
-      this.addWidget(content);
-    }
-  }
-
-  private content: Promise<void> | null = null;
-}
-
-async function loadContent(connection: IAcaiConnection): Promise<Widget> {
-  try {
-    const { PanelContent } = await import('./content');
-    return new PanelContent(connection);
-  } catch {
-    // The files of this page are gone from the server after an upgrade.
-    const sentence = new Widget();
-    sentence.addClass('jp-AcaiPanel-content');
-    sentence.node.textContent =
-      'This part of ACAI could not be loaded. Reload the page.';
-    return sentence;
   }
 }

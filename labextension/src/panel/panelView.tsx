@@ -2,7 +2,6 @@ import * as React from 'react';
 
 import type { ConnectionState } from '../core/connectionStore';
 import { compareVersions } from '../core/versions';
-import { Facts } from './facts';
 import { Notices } from './notices';
 import { Remedy } from './remedy';
 import { describeState } from './stateLine';
@@ -10,11 +9,10 @@ import { describeState } from './stateLine';
 export interface IPanelViewProps {
   state: ConnectionState;
   pageVersion: string;
-  now: Date;
   onRetry: () => void;
 }
 
-/** The panel for a state of the connection; knows nothing of JupyterLab. */
+/** The head of the panel for a state of the connection; knows nothing of JupyterLab. */
 export function PanelView(props: IPanelViewProps): React.ReactElement {
   const { tone, sentence } = describeState(props.state);
   return (
@@ -30,7 +28,7 @@ export function PanelView(props: IPanelViewProps): React.ReactElement {
 }
 
 function Below(props: IPanelViewProps): React.ReactElement | null {
-  const { state, pageVersion, now, onRetry } = props;
+  const { state, pageVersion, onRetry } = props;
   if (state.kind === 'connected') {
     return (
       <>
@@ -41,7 +39,6 @@ function Below(props: IPanelViewProps): React.ReactElement | null {
           version={compareVersions(state.status.version, pageVersion)}
           sentences={state.status.notices ?? []}
         />
-        <Facts {...state} pageVersion={pageVersion} now={now} />
       </>
     );
   }

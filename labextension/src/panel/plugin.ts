@@ -5,7 +5,7 @@ import {
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 
-import { IAcaiConnection } from '../tokens';
+import { IAcaiConnection, IAcaiPanel } from '../tokens';
 import { AcaiPanel } from './panel';
 
 const OPEN_PANEL = 'acai:open-panel';
@@ -13,10 +13,11 @@ const OPEN_PANEL = 'acai:open-panel';
 /** After the running kernels (200), before the table of contents (400). */
 const RANK = 300;
 
-export const panelPlugin: JupyterFrontEndPlugin<void> = {
+export const panelPlugin: JupyterFrontEndPlugin<IAcaiPanel> = {
   id: 'acai-jupyter:panel',
   description: 'Adds the panel that says what ACAI is connected to.',
   autoStart: true,
+  provides: IAcaiPanel,
   requires: [IAcaiConnection],
   optional: [ICommandPalette, ILayoutRestorer],
   activate: activatePanel
@@ -27,17 +28,18 @@ function activatePanel(
   connection: IAcaiConnection,
   palette: ICommandPalette | null,
   restorer: ILayoutRestorer | null
-): void {
+): IAcaiPanel {
   const panel = new AcaiPanel(connection);
   app.shell.add(panel, 'left', { rank: RANK, type: 'ACAI' });
   restorer?.add(panel, AcaiPanel.id);
 
   app.commands.addCommand(OPEN_PANEL, {
     label: args => (args.isMenu === true ? 'ACAI Panel' : 'ACAI: Open Panel'),
-    caption: 'Show what ACAI is connected to',
+    caption: 'Show the jobs of the project, and what ACAI is connected to',
     execute: () => {
       app.shell.activateById(panel.id);
     }
   });
   palette?.addItem({ command: OPEN_PANEL, category: 'ACAI' });
+  return panel;
 }

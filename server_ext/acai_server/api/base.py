@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import unquote
 from uuid import uuid4
 
 import msgspec
@@ -24,13 +26,18 @@ from acai_jupyter.contract.errors import (
     NotSignedIn,
     ServerFault,
     TooLarge,
+    TooManyRequests,
 )
 from acai_jupyter.contract.events import ErrorBody, ErrorDetail
+from acai_server.api.audit import OPENING, entry_of
 from acai_server.api.proxy import Upstream
+from acai_server.api.wording import refusal
+from acai_server.db.sight import Sight, seeing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from acai_server.api.call import Call
     from acai_server.db.projects import Member
     from acai_server.host import Host
     from acai_server.services import Services
@@ -46,7 +53,11 @@ class BaseHandler(APIHandler):
     auth_resource = "acai"
     endpoints: ClassVar[dict[str, Endpoint[Any]]] = {}
     member: Member
+    sight: Sight | None = None
+    """What of the project is closed to the caller; none where nothing is restricted."""
     services: Services
+    _looked = False
+    """Whether work was done already for who waits; before, they were let in just now."""
     upstream: Upstream | None = None
     """Who answers instead, when this server is only attached; then there are neither services nor a member."""
 
@@ -72,6 +83,8 @@ class BaseHandler(APIHandler):
 
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Find out who calls; refuse what they may not do. A signed URL is checked by its own handler."""
+        if "\0" in unquote(self.request.uri or ""):
+            raise BadRequest(reason="its address has a NUL")
         token = self.bearer()
         if self.takes_signature():
             self.current_user = self._jupyter_current_user = JupyterUser("signed-url")
@@ -82,14 +95,81 @@ class BaseHandler(APIHandler):
         else:
             self.current_user = self._jupyter_current_user = JupyterUser("token")  # whose is not known yet
         await self._connect()
-        if self.upstream is not None:
-            return
+        if self.upstream is None and not self.is_let_in_later():
+            await self.in_executor(self._let_in)
+
+    def is_let_in_later(self) -> bool:
+        """Whether this verb asks who calls in the thread where it does its work: going to one twice costs twice."""
+        return False
+
+    async def admit(self) -> None:
+        """Let in who may do this now. Asked again by what lasts: a token may be revoked meanwhile."""
+        await self.in_executor(self._enter)
+
+    def _let_in(self) -> None:
+        """Let in who may do this now, and not too often. Blocks."""
+        self._enter()
+        self._hold_back()
+        if self.bearer() is not None:
+            self.current_user = self._jupyter_current_user = JupyterUser(self.member.name)
+
+    def _enter(self) -> None:
         credentials = self.services.credentials
-        self.member = credentials.local if token is None else await self.in_thread(credentials.authenticate, token)
-        if token is not None:
-            self.current_user = self._jupyter_current_user = JupyterUser(self.member.user.name)
+        self.sight = None
+        self.member = credentials.identify(self.bearer(), self.path_kwargs.get("project"))
         if self.endpoints:
-            credentials.authorise(self.member, self.path_kwargs.get("project"), self.endpoint.access)
+            try:
+                credentials.authorise(self.member, self.endpoint.access)
+            except NotAllowed as error:
+                self._write(error.status)
+                raise
+        if self.member.has_restrictions:
+            self.sight = credentials.sight_of(self.member)
+
+    def _hold_back(self) -> None:
+        """Refuse what is more than one user may ask for."""
+        seconds = self.host.limits.take(self.member.user_id)
+        if seconds:
+            limit = f"{self.host.limits.per_second:g}"
+            raise TooManyRequests(user=self.member.name, limit=limit, seconds=math.ceil(seconds * 100) / 100)
+
+    async def look(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do blocking work for who waits; they may have been shut out since the last time, which ends their waiting."""
+        if self.upstream is not None or not self._looked:  # the other server looks at who waits there
+            self._looked = True
+            return await self.in_thread(work, *arguments)
+        return await self.in_executor(self._look, work, *arguments)
+
+    def _look(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        self._enter()
+        return seeing(self.sight, work, *arguments)
+
+    def perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
+        """Let in who calls, do what they ask for, and write it down; all of it in the thread that this is called in."""
+        self._let_in()
+        asked = call()
+        result = seeing(self.sight, operation, asked)
+        seeing(self.sight, self._write_reads)
+        seeing(self.sight, self._write, self.endpoint.status, asked.body, result)
+        return result
+
+    async def write_down(self, status: int, body: Any = None, result: Any = None) -> None:
+        """Add a request that counts to the audit log, before it is answered."""
+        if self.endpoint.is_audited:
+            await self.in_thread(self._write, status, body, result)
+
+    def _write(self, status: int, body: Any = None, result: Any = None) -> None:
+        if self.endpoint.is_audited:
+            self.services.credentials.audit.write(entry_of(self, status, body, result))
+
+    async def write_down_reads(self) -> None:
+        """Add to the audit log what of it was restricted, if contents were asked for."""
+        if self.sight is not None and self.endpoint.name in OPENING:
+            await self.in_thread(self._write_reads)
+
+    def _write_reads(self) -> None:
+        if self.sight is not None and self.endpoint.name in OPENING:
+            self.services.credentials.audit.write_reads(entry_of(self, 200), self.sight.opened)
 
     async def _connect(self) -> None:
         """Find out who answers: our services, or the server that has the data."""
@@ -125,20 +205,26 @@ class BaseHandler(APIHandler):
         return token.strip() if known else None
 
     async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Do blocking work beside the event loop."""
+        """Do blocking work beside the event loop, as the caller may see things."""
+        if self.sight is None:
+            return await self.in_executor(work, *arguments)
+        return await self.in_executor(seeing, self.sight, work, *arguments)
+
+    async def in_executor(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do blocking work beside the event loop, that itself asks who calls."""
         return await asyncio.get_running_loop().run_in_executor(self.host.executor, work, *arguments)
 
     def decode_query(self) -> msgspec.Struct:
         """Decode what stands after the '?'; a bare number there is the time, which JupyterLab adds against caches."""
         values = {
-            name: self.get_query_argument(name)
-            for name in self.request.query_arguments
+            name: self.decode_argument(given[-1], name)  # as it was sent: a path may begin or end with a space
+            for name, given in self.request.query_arguments.items()
             if name not in ("token", "_xsrf", "no_track_activity") and not name.isdecimal()
         }
         try:
             return msgspec.convert(values, self.endpoint.query, strict=False)
         except msgspec.ValidationError as error:
-            raise BadRequest(reason=str(error)) from error
+            raise refusal(error) from error
 
     def decode_body(self) -> msgspec.Struct | None:
         """Decode the body."""
@@ -149,8 +235,10 @@ class BaseHandler(APIHandler):
             return None
         try:
             return msgspec.json.decode(self.request.body, type=wanted)
-        except (msgspec.ValidationError, msgspec.DecodeError) as error:
-            raise BadRequest(reason=str(error)) from error
+        except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise refusal(error) from error
+        except RecursionError as error:
+            raise BadRequest(reason="its JSON is nested too deeply") from error
 
     def answer(self, result: object, status: int = 200) -> None:
         """Send a result as JSON."""
@@ -175,6 +263,8 @@ class BaseHandler(APIHandler):
         error = self._as_ours(status_code, (kwargs.get("exc_info") or (None, None, None))[1])
         if isinstance(error, MethodNotAllowed):
             self.set_header("Allow", ", ".join(self.endpoints))
+        if isinstance(error, TooManyRequests):
+            self.set_header("Retry-After", str(math.ceil(error.details["seconds"])))
         details = {name: value for name, value in error.details.items() if isinstance(value, str | int | float | bool)}
         body = ErrorBody(ErrorDetail(error.code, error.message, details | {"request_id": self.request_id}))
         self.set_header("X-Request-Id", self.request_id)
@@ -194,6 +284,17 @@ class BaseHandler(APIHandler):
         if status_code < 500:  # noqa: PLR2004 (HTTP's own border)
             return BadRequest(reason=self._reason)
         return ServerFault(request_id=self.request_id)
+
+    def compute_etag(self) -> str | None:
+        """Nothing: answers are not to be stored, so nobody asks whether they are still the same."""
+        return None
+
+    def on_finish(self) -> None:
+        """Count it."""
+        endpoint = self.endpoints.get(self.request.method or "")
+        name = "" if endpoint is None else endpoint.name
+        self.host.requests.count(name, self.get_status(), self.request.request_time())
+        super().on_finish()
 
     def set_default_headers(self) -> None:
         """JSON, and nothing a browser could mistake it for."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +15,7 @@ from jupyter_server.base.websocket import WebSocketMixin
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.errors import AcaiError, BadRequest, NotAllowed
+from acai_jupyter.contract.errors import AcaiError, BadRequest, NotAllowed, NotSignedIn, ProjectNotFound
 from acai_jupyter.contract.queries import EventQuery
 from acai_server.api.base import BaseHandler
 from acai_server.api.proxy import follow
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("acai_server.api")
 TRY_AGAIN_LATER = 1013
+POLICY_VIOLATION = 1008
+PATIENCE_SECONDS = 60.0
 
 
 class Waker:
@@ -123,20 +126,29 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
         try:
             while True:
                 waker.reset()
+                await self.admit()
                 page: EventPage = await self.in_thread(events.after, self.member.project_id, since)
                 if page.events or page.reload or since is None:
                     text = msgspec.json.encode(page).decode()
                     await asyncio.wait_for(self.write_message(text), events.slow_reader_seconds)
                 since = page.last
                 if not page.events:
-                    await waker.wait(60)
+                    await waker.wait(self._patience())
         except (TimeoutError, WebSocketClosedError):
             self.close(TRY_AGAIN_LATER, "too slow")
+        except (NotSignedIn, NotAllowed, ProjectNotFound) as error:
+            self.close(POLICY_VIOLATION, error.code)
         except AcaiError as error:
             _log.warning("request %s: a stream of events ended: %s", self.request_id, error.message)
         finally:
             waker.close()
             self.close(TRY_AGAIN_LATER, "come back for the rest")
+
+    def _patience(self) -> float:
+        """How long to wait for news: until the token expires, at most."""
+        expires = self.member.expires_at
+        left = PATIENCE_SECONDS if expires is None else (expires - datetime.now(UTC)).total_seconds()
+        return min(PATIENCE_SECONDS, max(0.1, left))
 
     async def _relay(self, source: WebSocketClientConnection) -> None:
         """Pass on what the server that has the data sends; when it goes, so does this connection."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jupyter_server.auth.decorator import allow_unauthenticated  # the base handler's `prepare` does the refusing
@@ -20,18 +21,28 @@ class EndpointHandler(BaseHandler):
 
     operations: ClassVar[dict[str, Operation]] = {}
 
+    def is_let_in_later(self) -> bool:
+        """Whether the verb does not wait for anything."""
+        operation = self.operations.get(self.request.method or "")
+        return operation is not None and not inspect.iscoroutinefunction(operation)
+
     async def _serve(self, **params: str) -> None:
         endpoint = self.endpoint
         if self.upstream is not None:
             await forward(self, self.upstream)
             return
         operation = self.operations[endpoint.method]
-        call = Call(self.services, self.member, params, self.decode_query(), self.decode_body())
         if inspect.iscoroutinefunction(operation):
-            result = await operation(call, self.in_thread)
+            call = self._call(params)
+            result = await operation(call, self.look)
+            await self.write_down_reads()
+            await self.write_down(endpoint.status, call.body, result)
         else:
-            result = await self.in_thread(operation, call)
+            result = await self.in_executor(self.perform, partial(self._call, params), operation)
         self.answer(result, endpoint.status)
+
+    def _call(self, params: dict[str, str]) -> Call:
+        return Call(self.services, self.member, params, self.decode_query(), self.decode_body())
 
     get = allow_unauthenticated(_serve)
     post = put = patch = delete = get

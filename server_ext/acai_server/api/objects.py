@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from typing import IO
+from contextlib import closing
+from typing import IO, BinaryIO, cast
 
 from jupyter_server.auth.decorator import allow_unauthenticated
 from tornado.web import stream_request_body
@@ -13,11 +14,12 @@ from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import AcaiError, BadRequest, MethodNotAllowed, NotAllowed, TooLarge
 from acai_jupyter.contract.queries import ObjectQuery
 from acai_server.api.base import BaseHandler
+from acai_server.objects.durable import translated
 from acai_server.objects.keys import checked
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})\Z")
-PIECE = 1024 * 1024
 SPOOL_BYTES = 8 * 1024 * 1024
+_SPOOLED = "what is being received, in the data folder"
 MAX_OBJECT_BYTES = 2**50
 _WITH_BODY = ("PUT", "POST", "PATCH", "DELETE")
 DROPPED_BYTES = 64 * 1024 * 1024
@@ -60,7 +62,8 @@ class ObjectHandler(BaseHandler):
             if self._announced() > self._limit:
                 raise TooLarge(size_bytes=self._announced(), limit_bytes=self._limit)
             self.request.connection.set_max_body_size(self._limit)  # type: ignore[union-attr]
-            self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 (closed by on_finish)
+            folder = self.services.data_folder  # the system's own may be small, or memory
+            self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES, dir=folder)  # noqa: SIM115 (closed by on_finish)
 
     def _announced(self) -> int:
         """How long the body is said to be; without a word, that of a chunked one is not known."""
@@ -74,10 +77,11 @@ class ObjectHandler(BaseHandler):
         self._received += len(chunk)
         if self._spool is None or self._received > self._limit:
             raise TooLarge(size_bytes=self._received, limit_bytes=self._limit)
-        if self._received > SPOOL_BYTES:
-            await self.in_thread(self._spool.write, chunk)
-        else:
-            self._spool.write(chunk)
+        with translated(self._key, _SPOOLED):
+            if self._received > SPOOL_BYTES:
+                await self.in_thread(self._spool.write, chunk)
+            else:
+                self._spool.write(chunk)
 
     @allow_unauthenticated
     async def put(self, key: str) -> None:
@@ -85,13 +89,21 @@ class ObjectHandler(BaseHandler):
         del key
         self._refuse()
         assert self._spool is not None
-        self._spool.seek(0)
-        size = self._received if self._query.size is None else self._query.size
-        await self.in_thread(self._put, self._spool, size)
+        etag = await self.in_thread(self._put, self._spool)
+        if etag is not None:
+            self.set_header("ETag", f'"{etag}"')
         self.answer({}, 200)
 
-    def _put(self, spool: IO[bytes], size: int) -> None:
-        self.services.objects.put(self._key, spool, size_bytes=size, sha256=self._query.sha256)  # type: ignore[arg-type]
+    def _put(self, spool: IO[bytes]) -> str | None:
+        """Keep an object, or a part of one, which has an etag."""
+        source, query, objects = cast("BinaryIO", spool), self._query, self.services.objects
+        size = self._received if query.size is None else query.size
+        with translated(self._key, _SPOOLED):
+            source.seek(0)
+        if query.parts is None or query.part is None:
+            objects.put(self._key, source, size_bytes=size, sha256=query.sha256)
+            return None
+        return objects.put_part(self._key, query.parts, query.part, source, size_bytes=size, sha256=query.sha256)
 
     @allow_unauthenticated
     async def get(self, key: str) -> None:
@@ -100,11 +112,10 @@ class ObjectHandler(BaseHandler):
         size = await self.in_thread(self.services.objects.size, self._key)
         start, end = self._range(size)
         self.set_header("Content-Length", str(end - start))
-        while start < end:
-            piece = await self.in_thread(self.services.objects.get, self._key, start, min(PIECE, end - start))
-            self.write(piece)
-            await self.flush()
-            start += len(piece)
+        with closing(self.services.objects.stream(self._key, start, end - start)) as pieces:
+            while piece := await self.in_thread(next, pieces, b""):
+                self.write(piece)
+                await self.flush()
         self.finish(set_content_type="application/octet-stream")
 
     @allow_unauthenticated
@@ -121,11 +132,13 @@ class ObjectHandler(BaseHandler):
 
     def _range(self, size: int) -> tuple[int, int]:
         wanted = self.request.headers.get("Range")
-        if wanted is None:
+        first, last = self._query.first or 0, size - 1 if self._query.last is None else self._query.last
+        if wanted is None and self._query.last is None:
             return 0, size
-        match = _RANGE.match(wanted)
-        if match is None or not int(match[1]) <= int(match[2]) < size:
-            raise BadRequest(reason="the Range header must be bytes=first-last inside the object")
+        match = _RANGE.match(wanted or "")
+        if match is None or not first <= int(match[1]) <= int(match[2]) <= min(last, size - 1):
+            what = "the object" if self._query.last is None else f"bytes {first} to {last}, which this URL is for"
+            raise BadRequest(reason=f"the Range header must be bytes=first-last inside {what}")
         self.set_status(206)
         self.set_header("Content-Range", f"bytes {match[1]}-{match[2]}/{size}")
         return int(match[1]), int(match[2]) + 1

@@ -34,10 +34,19 @@ def document() -> dict[str, Any]:
         "servers": [{"url": BASE}],
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": _of_queries() | components,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _of_queries() -> dict[str, Any]:
+    """The words that queries choose from."""
+    found: dict[str, Any] = {}
+    for endpoint in ALL:
+        _, components = msgspec.json.schema_components([endpoint.query], ref_template=REF)
+        found |= {name: schema for name, schema in components.items() if name != endpoint.query.__name__}
+    return found
 
 
 def _kinds() -> list[Any]:
@@ -49,7 +58,7 @@ def _operation(endpoint: Endpoint[Any], schemas: dict[Any, Any]) -> dict[str, An
     operation: dict[str, Any] = {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
-        "security": [] if endpoint.access is Access.SIGNATURE else [{"token": []}],
+        "security": [] if endpoint.access in (Access.NOTHING, Access.SIGNATURE) else [{"token": []}],
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint)],
         "responses": {
             str(endpoint.status): _answer(endpoint, schemas),
@@ -65,9 +74,9 @@ def _operation(endpoint: Endpoint[Any], schemas: dict[Any, Any]) -> dict[str, An
 
 
 def _answer(endpoint: Endpoint[Any], schemas: dict[Any, Any]) -> dict[str, Any]:
-    if endpoint.stream and endpoint.access is Access.SIGNATURE:
-        return {"description": "The bytes, or nothing.", "content": {"application/octet-stream": {}}}
-    return _content("As asked.", schemas[endpoint.response])
+    if len(endpoint.media_types) == 1 and "application/json" in endpoint.media_types:
+        return _content("As asked.", schemas[endpoint.response])
+    return {"description": "As asked.", "content": {media_type: {} for media_type in endpoint.media_types}}
 
 
 def _content(description: str, schema: Any) -> dict[str, Any]:

@@ -21,6 +21,8 @@ _RETURNED = ("Content-Type", "Retry-After")
 FORWARDED = "X-Acai-Forwarded"
 """Marks what was passed on, so that a server whose `url` leads to itself says so instead of asking itself."""
 TIMEOUT_SECONDS = 60.0
+_NOT_SIGNED_IN = 401
+_OF_STATUS = (endpoints.GET_STATUS, endpoints.GET_PROJECT_STATUS)
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class Upstream:
         return f"{self.url.rstrip('/')}{route}" + (f"?{query}" if query else "")
 
 
-async def forward(handler: BaseHandler, upstream: Upstream) -> None:
-    """Ask the other server and answer what it answers."""
+async def forward(handler: BaseHandler, upstream: Upstream, *, again: bool = False) -> None:
+    """Ask the other server and answer what it answers; where our token has expired, once more with another."""
     if FORWARDED in handler.request.headers:
         raise SettingsBroken(reason=f"the setting url, {upstream.url}, leads to a server that is only attached itself")
     headers = {name: handler.request.headers[name] for name in _PASSED if name in handler.request.headers}
@@ -55,6 +57,11 @@ async def forward(handler: BaseHandler, upstream: Upstream) -> None:
         answer: Any = await AsyncHTTPClient().fetch(request, raise_error=False)
     except (TimeoutError, OSError, HTTPClientError) as error:
         raise ServerUnreachable(where=f" at {upstream.url}") from error
+    if answer.code == _NOT_SIGNED_IN and not again and handler.bearer() is None:
+        renewed = await handler.host.renew(upstream)
+        if renewed is not None:
+            await forward(handler, renewed, again=True)
+            return
     if answer.code == 599:  # noqa: PLR2004 (tornado's own word for no answer)
         raise ServerUnreachable(where=f" at {upstream.url}")
     if _json(answer.body) is None:
@@ -64,7 +71,7 @@ async def forward(handler: BaseHandler, upstream: Upstream) -> None:
         if name in answer.headers:
             handler.set_header(name, answer.headers[name])
     body = answer.body
-    if handler.endpoint is endpoints.GET_STATUS and answer.code == endpoints.GET_STATUS.status:
+    if handler.endpoint in _OF_STATUS and answer.code == endpoints.GET_STATUS.status:
         body = _attached(body)
     handler.finish(body)
 

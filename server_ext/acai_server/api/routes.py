@@ -9,21 +9,71 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 
 from acai_jupyter.contract.endpoints import ALL, BASE, Endpoint
 from acai_jupyter.contract.errors import NotFound
-from acai_server.api import events, filesets, jobs, provenance, status, uploads
+from acai_server.api import (
+    accounts,
+    audit,
+    budgets,
+    drawings,
+    events,
+    files,
+    filesets,
+    garbage,
+    jobs,
+    metadata,
+    prices,
+    profiles,
+    profilings,
+    provenance,
+    restrictions,
+    sources,
+    status,
+    sweeps,
+    uploads,
+)
 from acai_server.api.base import BaseHandler
 from acai_server.api.handler import handler_for
+from acai_server.api.job_logs import JobLogHandler
 from acai_server.api.objects import ObjectHandler
+from acai_server.api.sign_in import SignInHandler
+from acai_server.api.watching import HealthHandler, MetricsHandler, ReadinessHandler
 
 if TYPE_CHECKING:
     from acai_server.api.call import Operations
 
 OPERATIONS: Operations = {
     endpoint: operation
-    for module in (status, events, uploads, filesets, jobs, provenance)
+    for module in (
+        status,
+        accounts,
+        restrictions,
+        audit,
+        events,
+        uploads,
+        files,
+        filesets,
+        sources,
+        garbage,
+        metadata,
+        jobs,
+        sweeps,
+        prices,
+        budgets,
+        profiles,
+        profilings,
+        provenance,
+        drawings,
+    )
     for endpoint, operation in module.OPERATIONS.items()
 }
 STREAMS: dict[str, type[BaseHandler]] = {
+    "/v1/health": HealthHandler,
+    "/v1/ready": ReadinessHandler,
+    "/v1/metrics": MetricsHandler,
+    "/v1/sign-in": SignInHandler,
     "/v1/objects/{key}": ObjectHandler,
+    "/v1/projects/{project}/jobs/{job}/log.txt": JobLogHandler,
+    "/v1/projects/{project}/provenance/{ref}/closure": provenance.ClosureHandler,
+    "/v1/projects/{project}/provenance/{ref}/export": provenance.ExportHandler,
     "/v1/projects/{project}/events/stream": events.EventStreamHandler,
 }
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.endpoints import Access
 from acai_jupyter.contract.projects import Status
 from acai_server import __version__
 from acai_server.api.openapi import document
+from acai_server.checkup.service import in_short
+from acai_server.credentials.permissions import allowed
 
 if TYPE_CHECKING:
+    from acai_jupyter.contract.checkups import Checkup
     from acai_server.api.call import Call, Operations
 
 
@@ -21,12 +25,21 @@ def get_status(call: Call) -> Status:
         mode="serving",
         project=call.member.project,
         user=call.member.user,
-        data_folder=services.data_folder,
+        data_folder=services.data_folder if call.member.is_global_admin else None,
         backends=services.backends,
         machine=services.engine.machine(),
+        limits=services.limits,
+        store=services.lake.uploads.store(),
         started_at=services.started_at,
         notices=services.notices,
+        left=services.budgets.listed(call.member).left,
     )
+
+
+def get_checkup(call: Call) -> Checkup:
+    """Try all that the server stands on; what it is made of is told to who may watch it."""
+    found = call.services.checkups.look()
+    return found if Access.OBSERVE in allowed(call.member) else in_short(found)
 
 
 def get_openapi(call: Call) -> dict[str, Any]:
@@ -35,4 +48,9 @@ def get_openapi(call: Call) -> dict[str, Any]:
     return document()
 
 
-OPERATIONS: Operations = {endpoints.GET_STATUS: get_status, endpoints.GET_OPENAPI: get_openapi}
+OPERATIONS: Operations = {
+    endpoints.GET_STATUS: get_status,
+    endpoints.GET_PROJECT_STATUS: get_status,
+    endpoints.GET_CHECKUP: get_checkup,
+    endpoints.GET_OPENAPI: get_openapi,
+}

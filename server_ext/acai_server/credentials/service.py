@@ -1,49 +1,122 @@
-"""Who a token stands for."""
+"""Who somebody is, and what that allows."""
 
 from __future__ import annotations
 
-import hashlib
+import threading
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.endpoints import Access
-from acai_jupyter.contract.errors import NotAllowed, NotSignedIn, ProjectNotFound
+from acai_jupyter.contract.errors import NotAllowed, NotSignedIn, ProjectNotFound, SettingsBroken
+from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.states import Role
+from acai_server.credentials.audit import Audit
+from acai_server.credentials.groups import Groups
+from acai_server.credentials.permissions import allowed
+from acai_server.credentials.projects import Projects
+from acai_server.credentials.secrets import token_hash
+from acai_server.credentials.tokens import Tokens
+from acai_server.credentials.users import Users
+from acai_server.credentials.uses import TokenUses
+from acai_server.db.projects import Member
+from acai_server.db.sight import Sight
 
 if TYPE_CHECKING:
     from acai_server.db.database import Database
-    from acai_server.db.projects import Member
 
-ALLOWED: dict[Role, frozenset[Access]] = {
-    Role.VIEWER: frozenset((Access.READ,)),
-    Role.MEMBER: frozenset((Access.READ, Access.WRITE)),
-    Role.ADMIN: frozenset((Access.READ, Access.WRITE)),
-}
+_ANYWHERE = frozenset((Access.TOKEN, Access.OBSERVE, Access.GLOBAL_ADMIN))
+"""Needs that no project has anything to do with."""
 
 
 class Credentials:
-    """The embedded default has one user, who is an admin of the project `default`."""
+    """The embedded default has one user, who is an admin of the project `default` and of the server."""
 
     def __init__(self, database: Database, local_token: str, *, project: str = "default", user: str = "you") -> None:
         self._database = database
+        own = token_hash(local_token)
         with database.writing() as work:
-            self.local = work.projects.ensure_local(project, user, token_hash(local_token), work.clock.now())
+            self.local = work.projects.ensure_local(project, user, own, work.clock.now())
+            if not work.tokens.is_valid(own):
+                raise SettingsBroken(reason="its own token was revoked; remove the file token in its data folder")
+        self._lock = threading.Lock()
+        self._is_alone: bool | None = None
+        self._changes = 0
+        self.uses = TokenUses(database)
+        self.tokens = Tokens(database, self.uses, own)
+        self.users = Users(database, self.tokens)
+        self.projects = Projects(database)
+        self.groups = Groups(database)
+        self.audit = Audit(database)
 
-    def authenticate(self, token: str) -> Member:
-        """Return whom a token stands for."""
-        with self._database.reading() as work:
-            member = work.projects.member_by_token(token_hash(token), work.clock.now())
-        if member is None:
+    def identify(self, token: str | None, project: str | None) -> Member:
+        """Return whom a token stands for, in the project that is named or its own.
+
+        Without a token that is the server's own user. Another project is as good as none.
+        """
+        with self._database.asking() as work:
+            now = work.clock.now()
+            if token is None:
+                found = work.projects.member_by_id(self.local.user_id, project or self.local.project)
+            else:
+                found = work.projects.member_by_token(token_hash(token), project, now)
+        if found is None:
             raise NotSignedIn
-        return member
+        if not isinstance(found, Member):
+            raise ProjectNotFound(project=one_line((project or "")[:128]))
+        if found.token is not None:
+            self.uses.note(found.token, now)
+        return found
 
-    def authorise(self, member: Member, project: str | None, access: Access) -> None:
-        """Refuse what the member's role does not allow. Another project is as good as none."""
-        if project not in (None, member.project):
-            raise ProjectNotFound(project=project)
-        if access not in ALLOWED[member.user.role]:
-            raise NotAllowed(user=member.user.name, action=access.value)
+    def authorise(self, member: Member, access: Access) -> None:
+        """Refuse what somebody may not do; to who is not in the project, it is not there."""
+        if access in allowed(member):
+            return
+        if member.role is None and access not in _ANYWHERE:
+            raise ProjectNotFound(project=member.project)
+        raise NotAllowed(user=member.name, action=_ACTIONS[access])
+
+    def sight_of(self, member: Member) -> Sight | None:
+        """Return what a project's restrictions close to somebody; none where there are no restrictions.
+
+        An admin, who could let themselves through, is let through; what they read is written down all the same.
+        """
+        if not member.has_restrictions or member.role is None:
+            return None
+        if member.role is Role.ADMIN:
+            return Sight()
+        with self._database.asking() as work:
+            rights = work.restrictions.rights(member.project_id, member.user_id)
+        closed = [right for right in rights if not right.writes]
+        return Sight(
+            tuple(sorted(right.restriction for right in rights if not right.reads)),
+            frozenset(right.name for right in closed if right.kind == "file_set"),
+            tuple(right.name for right in closed if right.kind == "folder"),
+        )
+
+    def has_one_user(self) -> bool:
+        """Whether nobody but the server's own user can do anything here."""
+        with self._lock:
+            known, seen = self._is_alone, self._changes
+        if known is not None:
+            return known
+        with self._database.asking() as work:
+            is_alone = work.projects.users() == 1
+        with self._lock:
+            if self._changes == seen:  # else somebody may have come since
+                self._is_alone = is_alone
+        return is_alone
+
+    def look_again(self) -> None:
+        """Forget how many users there are: somebody may have come."""
+        with self._lock:
+            self._is_alone = None
+            self._changes += 1
 
 
-def token_hash(token: str) -> bytes:
-    """Return what is kept of a token. It is random and long, so one round of SHA-256 is enough."""
-    return hashlib.sha256(token.encode()).digest()
+_ACTIONS = {
+    Access.READ: "read",
+    Access.WRITE: "write or run anything",
+    Access.ADMIN: "change users, roles, quotas and what is kept",
+    Access.OWN: "make, see or end tokens with a token of this scope",
+    Access.OBSERVE: "see how the server does",
+    Access.GLOBAL_ADMIN: "create projects",
+}

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ObjectKey
     from acai_server.db.jobs import StoredAttempt, StoredJob
 
-Slot = Literal["launch", "log", "pack", "result"]
+Slot = Literal["launch", "log", "found", "pack", "result", "displays"]
+"""`log` and `pack` are numbered; `found` is what the server kept of a log that the agent could not send."""
 
 
 def runner_name(job: StoredJob, attempt: StoredAttempt) -> str:
@@ -18,6 +19,10 @@ def runner_name(job: StoredJob, attempt: StoredAttempt) -> str:
     return f"job-{job.project_id}-{job.number}-{attempt.number}"
 
 
-def slot_key(job: StoredJob, attempt: StoredAttempt, slot: Slot) -> ObjectKey:
-    """Return where something of the attempt is kept."""
-    return attempt_key(job.project_id, job.number, attempt.number, slot)
+def slot_key(
+    job: StoredJob, attempt: StoredAttempt | int, slot: Slot, number: int | None = None, *, rank: int = 0
+) -> ObjectKey:
+    """Return where something of the attempt is kept; of a gang, each rank has its own."""
+    kind = f"{slot}_{rank}" if rank else slot
+    what = kind if number is None else f"{kind}/{number}"
+    return attempt_key(job.project_id, job.number, attempt if isinstance(attempt, int) else attempt.number, what)

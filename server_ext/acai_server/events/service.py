@@ -27,10 +27,10 @@ class Events:
         """Who does not take what was sent for so long is disconnected; they can come back and resume."""
 
     def after(self, project: ProjectId, since: int | None) -> EventPage:
-        """Return the events after a number; without one, where the stream is now."""
+        """Return the events after a number; without one, where the project's stream is now."""
         with self._database.reading() as work:
             if since is None:
-                return EventPage([], work.events.newest())
+                return EventPage([], work.events.newest(project))
             return work.events.after(project, since, PAGE)
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:

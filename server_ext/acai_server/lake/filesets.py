@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from acai_jupyter.contract.filesets import Entry, EntryPage, FileSet, FileSetPage
+from acai_jupyter.contract.errors import BadRequest
+from acai_jupyter.contract.filesets import Entry, EntryPage, FileSet, FileSetPage, VersionsPage, check_note
 from acai_jupyter.contract.specs import parse_set
+from acai_server.db import sight
 from acai_server.lake import manifests
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, UserId
     from acai_jupyter.contract.states import InputRole
     from acai_server.db.database import Database
-    from acai_server.db.filesets import StoredFileSet
+    from acai_server.db.filesets import NamedFileSet, StoredFileSet
     from acai_server.db.work import Work
 
 
@@ -44,10 +45,58 @@ class FileSets:
             found = list(islice(read(work, project, stored, after), limit + 1))
         return EntryPage(found[:limit], found[limit - 1].path if len(found) > limit else None)
 
+    def versions(self, project: ProjectId, text: str, before: int | None, limit: int) -> VersionsPage:
+        """Return the versions of a name, the deleted ones too, the newest first."""
+        with self._database.reading() as work:
+            name = named(work, project, text, "versions belong to a name")
+            found = [stored.public for stored in work.file_sets.versions(name.id, before, limit + 1)]
+        return VersionsPage(found[:limit], found[limit - 1].version if len(found) > limit else None)
+
+    def set_note(self, project: ProjectId, ref: str, note: str) -> FileSet:
+        """Change the note of a version."""
+        check_note(note)
+        with self._database.writing() as work:
+            stored = work.file_sets.find(project, parse_set(ref))
+            sight.refuse_set(stored.public.name)
+            if stored.public.note != note:
+                work.file_sets.set_note(stored.id, note)
+                work.events.record(project, "file_set_changed", stored.public.ref)
+            return work.file_sets.by_id([stored.id])[stored.id].public
+
+
+def named(work: Work, project: ProjectId, text: str, reason: str) -> NamedFileSet:
+    """Return a name that was given without a version, or say that there is none."""
+    ref = parse_set(text)
+    if ":" in text:
+        raise BadRequest(reason=f"{reason}: write '{ref.name}' without ':{text.partition(':')[2]}'")
+    name = work.file_sets.name(project, ref.name)
+    if name is None:
+        work.file_sets.find(project, ref)
+    assert name is not None
+    return name
+
 
 def read(work: Work, project: ProjectId, stored: StoredFileSet, after: str = "") -> Iterator[Entry]:
     """Iterate over the entries of a stored file set."""
-    return manifests.entries(stored.root, partial(work.file_sets.chunk, project), after)
+    chunks = Chunks(work, project)
+    return manifests.entries(stored.root, chunks, after, ahead=chunks.ahead)
+
+
+class Chunks:
+    """Loads chunks of manifests, those that come next many at a time."""
+
+    def __init__(self, work: Work, project: ProjectId) -> None:
+        self._work = work
+        self._project = project
+        self._next: dict[bytes, bytes] = {}
+
+    def __call__(self, sha256: bytes) -> bytes:
+        """Return one chunk."""
+        return self._next.pop(sha256, None) or self._work.file_sets.chunk(self._project, sha256)
+
+    def ahead(self, hashes: list[bytes]) -> None:
+        """Load what comes next."""
+        self._next |= self._work.file_sets.chunks(self._project, hashes)
 
 
 def add_version(
@@ -55,22 +104,33 @@ def add_version(
 ) -> StoredFileSet:
     """Make the next version of a name, with these entries."""
     ordered = sorted(entries, key=lambda entry: entry.path)
-    manifest = manifests.build(ordered)
-    work.file_sets.add_chunks(project, manifest.chunks)
-    stored = work.file_sets.add(
-        project,
-        user,
-        name,
-        role,
-        root=manifest.root,
-        file_count=len(ordered),
-        size_bytes=sum(entry.size_bytes for entry in ordered),
-        now=work.clock.now(),
-    )
+    chunks: dict[bytes, bytes] = {}
+    root = manifests.build(ordered, chunks.__setitem__)
+    work.file_sets.add_chunks(project, chunks, work.clock.now())
+    size = sum(entry.size_bytes for entry in ordered)
+    return add_root(work, project, user, name, role, root=root, file_count=len(ordered), size_bytes=size)
+
+
+def add_root(
+    work: Work,
+    project: ProjectId,
+    user: UserId,
+    name: str,
+    role: InputRole,
+    **counted: Any,
+) -> StoredFileSet:
+    """Make the next version of a name, of a manifest that is stored: its root, count of files, size, and a note."""
+    check_note(counted.get("note", ""))
+    stored = work.file_sets.add(project, user, name, role, now=work.clock.now(), **counted)
+    borders = work.restricted.borders(project)
+    if borders is not None:
+        inside = [row for row, folder in borders.folders.items() if _holds(work, project, stored, folder)]
+        work.restricted.made(stored.id, inside)
     work.events.record(project, "file_set_created", stored.public.ref, files=stored.public.file_count)
     return stored
 
 
-def root_of(entries: list[Entry]) -> bytes:
-    """Return the root that a set of these entries has."""
-    return manifests.build(sorted(entries, key=lambda entry: entry.path)).root
+def _holds(work: Work, project: ProjectId, stored: StoredFileSet, folder: str) -> bool:
+    """Whether a file set has files below a folder, which ends in '/'."""
+    first = next(read(work, project, stored, folder), None)
+    return first is not None and first.path.startswith(folder)

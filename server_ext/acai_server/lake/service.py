@@ -1,20 +1,48 @@
-"""The data lake: upload sessions and file sets."""
+"""The data lake: files, upload sessions and file sets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acai_server.lake.aliases import Aliases
+from acai_server.lake.collecting import Terms
+from acai_server.lake.composing import Composing
+from acai_server.lake.files import Files
 from acai_server.lake.filesets import FileSets
+from acai_server.lake.garbage import Collections
+from acai_server.lake.keeping import GRACE, Keeping
+from acai_server.lake.restricting import Restrictions
+from acai_server.lake.retention import Rules
+from acai_server.lake.tidying import Tidying
 from acai_server.lake.uploads import Uploads
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from acai_server.db.database import Database
+    from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
 
 
 class Lake:
     """One database of records over one store of bytes."""
 
-    def __init__(self, database: Database, objects: ObjectStore) -> None:
-        self.uploads = Uploads(database, objects)
+    def __init__(
+        self,
+        database: Database,
+        objects: ObjectStore,
+        direct: DirectPath | None = None,
+        *,
+        grace: timedelta = GRACE,
+        uploads_per_user: int = 0,
+    ) -> None:
+        self.tidying = Tidying(database, objects, direct)
+        self.uploads = Uploads(database, objects, direct, self.tidying, uploads_per_user)
+        self.files = Files(database, objects, direct)
         self.file_sets = FileSets(database)
+        self.composing = Composing(database)
+        self.aliases = Aliases(database)
+        self.keeping = Keeping(database, grace=grace)
+        self.retention = Rules(database)
+        self.restrictions = Restrictions(database)
+        self.collections = Collections(database, objects, self.tidying, self.retention, Terms(grace=grace))

@@ -2,121 +2,147 @@
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
-from uuid import uuid4
 
-from acai_jupyter.contract.errors import AcaiError, HashMismatch, ObjectNotFound, StoreFull, StoreUnavailable
+from acai_jupyter.contract.errors import ObjectNotFound
 from acai_jupyter.contract.ids import ObjectKey
-from acai_server.objects.keys import checked
+from acai_jupyter.contract.states import StorageClass
+from acai_server.objects.durable import PARTIAL, partial_file, translated
+from acai_server.objects.filesystem_parts import FOLDER, FilesystemParts
+from acai_server.objects.keys import checked, checked_new
+from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Generator, Iterable, Iterator
+    from datetime import datetime
 
-    from acai_server.objects.protocol import ObjectStore
-    from acai_server.objects.signing import UrlSigner
-
-_BUFFER = 1024 * 1024
-_PARTIAL = ".part"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    from acai_server.objects.protocol import ObjectStore, Within
 
 
-class FilesystemObjectStore:
+class FilesystemObjectStore(FilesystemParts):
     """A folder that only the server's user can enter. Whoever has the same rights may use the files themselves."""
 
     name = "filesystem"
+    max_put_bytes: int | None = None
 
-    def __init__(self, folder: Path, signer: UrlSigner) -> None:
-        self._folder = folder
-        self._signer = signer
-
-    def put(self, key: ObjectKey, source: BinaryIO, *, size_bytes: int, sha256: str | None = None) -> None:
+    def put(
+        self,
+        key: ObjectKey,
+        source: BinaryIO,
+        *,
+        size_bytes: int,
+        sha256: str | None = None,
+        storage: StorageClass = StorageClass.FREQUENT,
+        durable: bool = True,
+    ) -> None:
         """See the protocol: written beside its place, flushed to the disk, then renamed."""
-        target = self._path(key)
-        partial = target.with_name(f"{target.name}.{uuid4().hex[:8]}{_PARTIAL}")
-        with _translated(key):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with partial.open("wb") as out:
-                    if not _copied(source, out, size_bytes, sha256):
-                        raise HashMismatch(what=key)
-                    out.flush()
-                    os.fsync(out.fileno())
-                partial.replace(target)
-            finally:
-                partial.unlink(missing_ok=True)
+        del storage
+        target = self._path(checked_new(key))
+        self._make(key, target.parent)
+        with partial_file(target.parent, target.name, key) as partial:
+            for piece in VerifiedSource(source, key, size_bytes, sha256):
+                partial.write(piece)
+            partial.move(target, durable=durable)
 
     def get(self, key: ObjectKey, offset: int = 0, size_bytes: int | None = None) -> bytes:
         """See the protocol."""
-        with _translated(key), self._path(key).open("rb") as file:
+        with translated(key), self._path(key).open("rb") as file:
             file.seek(offset)
             return file.read(-1 if size_bytes is None else size_bytes)
 
+    def stream(
+        self, key: ObjectKey, offset: int = 0, size_bytes: int | None = None, piece_bytes: int = PIECE_BYTES
+    ) -> Generator[bytes, None, None]:
+        """See the protocol."""
+        with translated(key), self._path(key).open("rb") as file:
+            left = os.fstat(file.fileno()).st_size if size_bytes is None else size_bytes
+            file.seek(offset)
+            while piece := file.read(min(piece_bytes, left)):
+                left -= len(piece)
+                yield piece
+
     def size(self, key: ObjectKey) -> int:
         """See the protocol."""
-        with _translated(key), self._path(key).open("rb") as file:
+        with translated(key), self._path(key).open("rb") as file:
             return file.seek(0, os.SEEK_END)
 
     def delete(self, key: ObjectKey) -> None:
         """See the protocol."""
-        with suppress(ObjectNotFound), _translated(key):
+        with suppress(ObjectNotFound), translated(key):
             self._path(key).unlink()
+
+    def delete_all(self, keys: Iterable[ObjectKey]) -> None:
+        """See the protocol."""
+        for key in keys:
+            self.delete(key)
 
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
         """See the protocol."""
-        folder = prefix.rpartition("/")[0]
-        try:
-            root = self._path(ObjectKey(folder)) if folder else self._folder
-        except ObjectNotFound:
-            return
-        paths = (path.relative_to(self._folder).as_posix() for path in root.rglob("*") if path.is_file())
-        yield from sorted(ObjectKey(key) for key in paths if key.startswith(prefix) and not key.endswith(_PARTIAL))
+        with translated(ObjectKey(prefix)):
+            for path in self._walk("", prefix):
+                if not path.endswith(PARTIAL):
+                    yield ObjectKey(path)
 
-    def sign_get(self, key: ObjectKey, *, direct: bool = False) -> str:
+    def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
         """See the protocol."""
-        return self._path(key).as_uri() if direct else self._signer.url("GET", checked(key))
+        return self._direct_url(checked(key)) if direct else self._signer.url("GET", checked(key), within=within)
 
     def sign_put(
-        self, key: ObjectKey, *, size_bytes: int | None = None, sha256: str | None = None, direct: bool = False
+        self,
+        key: ObjectKey,
+        *,
+        size_bytes: int | None = None,
+        sha256: str | None = None,
+        storage: StorageClass = StorageClass.FREQUENT,
+        direct: bool = False,
     ) -> tuple[str, dict[str, str]]:
         """See the protocol."""
+        del storage
         if direct:
-            return self._path(key).as_uri(), {}
-        return self._signer.url("PUT", checked(key), size_bytes=size_bytes, sha256=sha256), {}
+            return self._direct_url(checked_new(key)), {}
+        return self._signer.url("PUT", checked_new(key), size_bytes=size_bytes, sha256=sha256), {}
 
-    def _path(self, key: ObjectKey) -> Path:
-        return self._folder / checked(key)
+    def drop_leftovers(self, older_than: datetime) -> int:
+        """See the protocol. A file's or folder's age is that of its last change."""
+        before = older_than.timestamp()
+        dropped = 0
+        for root, folders, files in os.walk(self._folder):
+            of_parts = root.endswith(FOLDER)
+            names = folders if of_parts else [name for name in files if name.endswith(PARTIAL)]
+            for path in (Path(root, name) for name in names):
+                with suppress(ObjectNotFound), translated(ObjectKey(path.name)):
+                    if path.stat().st_mtime < before:
+                        self._remove(path) if of_parts else path.unlink()
+                        dropped += 1
+            if of_parts:
+                folders.clear()
+        return dropped
 
+    def _direct_url(self, key: ObjectKey) -> str:
+        """The URL of a file; the signs of a key need no quoting."""
+        return f"{self._folder_url}/{key}"
 
-def _copied(source: BinaryIO, out: BinaryIO, size_bytes: int, sha256: str | None) -> bool:
-    """Copy; says whether the bytes are those that were announced. Never writes more than that many."""
-    digest = hashlib.sha256()
-    left = size_bytes
-    while piece := source.read(min(_BUFFER, left + 1)):
-        if len(piece) > left:
-            return False
-        digest.update(piece)
-        out.write(piece)
-        left -= len(piece)
-    return left == 0 and sha256 in (None, digest.hexdigest())
+    @cached_property
+    def _folder_url(self) -> str:
+        return self._folder.as_uri()
 
-
-@contextmanager
-def _translated(key: ObjectKey) -> Iterator[None]:
-    try:
-        yield
-    except AcaiError:
-        raise
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
-        raise ObjectNotFound(key=key) from error
-    except OSError as error:
-        if error.errno in _FULL:
-            raise StoreFull(what="the object store's folder") from error
-        raise StoreUnavailable(reason=error.strerror or type(error).__name__) from error
+    def _walk(self, folder: str, prefix: str) -> Iterator[str]:
+        """Files below a folder that may begin with a prefix, in the order of their whole paths."""
+        try:
+            with os.scandir(self._folder / folder) as entries:
+                names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for path in (folder + name for name in names):
+            if not path.endswith("/"):
+                if path.startswith(prefix):
+                    yield path
+            elif path.startswith(prefix[: len(path)]) and not path.endswith(f"{FOLDER}/"):
+                yield from self._walk(path, prefix)
 
 
 if TYPE_CHECKING:

@@ -2,137 +2,184 @@
 
 from __future__ import annotations
 
-import base64
-from contextlib import contextmanager
+import re
+from contextlib import closing, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from acai_jupyter.contract.errors import AcaiError, HashMismatch, ObjectNotFound, StoreFull, StoreUnavailable
+from acai_jupyter.contract.errors import AcaiError, StoreUnavailable
 from acai_jupyter.contract.ids import ObjectKey
-from acai_server.objects.keys import checked
+from acai_jupyter.contract.states import StorageClass
+from acai_server.objects.keys import checked_new
+from acai_server.objects.parts import MAX_PARTS
+from acai_server.objects.s3_bucket import STORAGE, checksum, code_of, named, s3_errors, storage_class
+from acai_server.objects.s3_parts import S3Parts
+from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
-    from acai_server.objects.protocol import ObjectStore
+    from acai_server.objects.protocol import ObjectStore, Within
 
-_MISSING = ("NoSuchKey", "404", "NotFound")
-_BAD_BYTES = (
-    "BadDigest",
-    "XAmzContentSHA256Mismatch",
-    "InvalidDigest",
-    "IncompleteBody",
-    "XAmzContentChecksumMismatch",
-)
-_FULL = ("InsufficientStorage", "QuotaExceeded", "XMinioStorageFull")
+_WHOLE_BYTES = 32 * 1024**2
+"""Up to here `put` sends an object whole; this is what it holds of a larger one."""
+_DELETED_AT_ONCE = 1000
+_BEYOND = ("InvalidRange", "416")
+_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)\Z")
 
 
-class S3ObjectStore:
+class S3ObjectStore(S3Parts):
     """A bucket, and a prefix in it. The credentials are found by boto3's own rules."""
 
     name = "s3"
+    max_put_bytes: int | None = 5 * 1024**3
 
-    def __init__(
-        self, bucket: str, *, endpoint_url: str | None = None, prefix: str = "", url_seconds: int = 24 * 3600
+    def put(
+        self,
+        key: ObjectKey,
+        source: BinaryIO,
+        *,
+        size_bytes: int,
+        sha256: str | None = None,
+        storage: StorageClass = StorageClass.FREQUENT,
+        durable: bool = True,
     ) -> None:
-        self._bucket = bucket
-        self._prefix = prefix
-        self._url_seconds = url_seconds
-        style = {"addressing_style": "path" if endpoint_url else "auto"}
-        config = Config(signature_version="s3v4", s3=style, retries={"mode": "standard", "max_attempts": 4})
-        self._client = boto3.client("s3", endpoint_url=endpoint_url, config=config)
-
-    def put(self, key: ObjectKey, source: BinaryIO, *, size_bytes: int, sha256: str | None = None) -> None:
-        """See the protocol: S3 checks the hash, which is a signed header."""
-        body = source.read(size_bytes + 1)
-        if len(body) != size_bytes:
-            raise HashMismatch(what=key)
-        checksum = {"ChecksumSHA256": _base64(sha256)} if sha256 else {}
-        with _translated(key):
-            self._client.put_object(Bucket=self._bucket, Key=self._key(key), Body=body, **checksum)
+        """See the protocol: S3 checks the hash, which is a signed header; of a large object it is checked here."""
+        del durable
+        checked_new(key)
+        verified = VerifiedSource(source, key, size_bytes, sha256)
+        if size_bytes > _WHOLE_BYTES:
+            self._put_in_parts(key, verified, max(_WHOLE_BYTES, size_bytes // MAX_PARTS + 1), storage)
+            return
+        body = b"".join(verified)
+        hashed = {"ChecksumSHA256": checksum(verified.sha256)}
+        with s3_errors(key):
+            self._client.put_object(**self._at(key), Body=body, **hashed, **storage_class(storage))
 
     def get(self, key: ObjectKey, offset: int = 0, size_bytes: int | None = None) -> bytes:
         """See the protocol."""
-        size = self.size(key)
-        if size_bytes == 0 or offset >= size:
-            return b""
-        last = size if size_bytes is None else min(size, offset + size_bytes)
-        with _translated(key):
-            answer = self._client.get_object(
-                Bucket=self._bucket, Key=self._key(key), Range=f"bytes={offset}-{last - 1}"
-            )
-            return bytes(answer["Body"].read())
+        return b"".join(self.stream(key, offset, size_bytes))
+
+    def stream(
+        self, key: ObjectKey, offset: int = 0, size_bytes: int | None = None, piece_bytes: int = PIECE_BYTES
+    ) -> Generator[bytes, None, None]:
+        """See the protocol: one request. What boto3 reads is checked against the length that was announced."""
+        if size_bytes == 0:
+            self.size(key)
+            return
+        with s3_errors(key):
+            body = self._open(key, offset, size_bytes)
+            if body is not None:
+                with closing(body):
+                    while piece := body.read(piece_bytes):
+                        yield piece
 
     def size(self, key: ObjectKey) -> int:
         """See the protocol."""
-        with _translated(key):
-            return int(self._client.head_object(Bucket=self._bucket, Key=self._key(key))["ContentLength"])
+        with s3_errors(key):
+            return int(self._client.head_object(**self._at(key))["ContentLength"])
 
     def delete(self, key: ObjectKey) -> None:
         """See the protocol."""
-        with _translated(key):
-            self._client.delete_object(Bucket=self._bucket, Key=self._key(key))
+        with s3_errors(key):
+            self._client.delete_object(**self._at(key))
+
+    def delete_all(self, keys: Iterable[ObjectKey]) -> None:
+        """See the protocol."""
+        left = iter(keys)
+        while names := [{"Key": self._at(key)["Key"]} for key in islice(left, _DELETED_AT_ONCE)]:
+            with s3_errors(self._prefix):
+                answer = self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": names, "Quiet": True})
+            for error in answer.get("Errors", []):
+                raise named(str(error.get("Key")), str(error.get("Code")))
 
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
         """See the protocol."""
         pages = self._client.get_paginator("list_objects_v2").paginate(
             Bucket=self._bucket, Prefix=self._prefix + prefix
         )
-        with _translated(prefix):
+        with s3_errors(prefix):
             for page in pages:
                 for item in page.get("Contents", []):
                     yield ObjectKey(item["Key"].removeprefix(self._prefix))
 
-    def sign_get(self, key: ObjectKey, *, direct: bool = False) -> str:
+    def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
         """See the protocol; no disk is shared."""
         del direct
-        return self._signed("get_object", key)
+        if within is None:
+            return self._signed("get_object", key)
+        return self._signed("get_object", key, Range=f"bytes={within[0]}-{within[0] + within[1] - 1}")
 
     def sign_put(
-        self, key: ObjectKey, *, size_bytes: int | None = None, sha256: str | None = None, direct: bool = False
+        self,
+        key: ObjectKey,
+        *,
+        size_bytes: int | None = None,
+        sha256: str | None = None,
+        storage: StorageClass = StorageClass.FREQUENT,
+        direct: bool = False,
     ) -> tuple[str, dict[str, str]]:
         """See the protocol."""
         del direct
-        checksum = {"ChecksumSHA256": _base64(sha256)} if sha256 else {}
-        length = {} if size_bytes is None else {"ContentLength": size_bytes}
-        url = self._signed("put_object", key, **checksum, **length)
-        return url, {"x-amz-checksum-sha256": _base64(sha256)} if sha256 else {}
+        covered: dict[str, Any] = {**storage_class(storage)}
+        headers = {"x-amz-storage-class": STORAGE[storage]} if storage in STORAGE else {}
+        if size_bytes is not None:
+            covered["ContentLength"] = size_bytes
+        if sha256 is not None:
+            covered["ChecksumSHA256"] = headers["x-amz-checksum-sha256"] = checksum(sha256)
+        return self._signed("put_object", checked_new(key), **covered), headers
 
-    def _signed(self, operation: str, key: ObjectKey, **covered: Any) -> str:
-        parameters = {"Bucket": self._bucket, "Key": self._key(key), **covered}
-        return str(self._client.generate_presigned_url(operation, Params=parameters, ExpiresIn=self._url_seconds))
+    def _open(self, key: ObjectKey, offset: int, size_bytes: int | None) -> Any | None:
+        """Ask for a range; nothing comes back where the object has none of it."""
+        last = "" if size_bytes is None else offset + size_bytes - 1
+        wanted = {"Range": f"bytes={offset}-{last}"} if offset or last != "" else {}
+        try:
+            answer = self._client.get_object(**self._at(key), **wanted)
+        except ClientError as error:
+            if code_of(error) in _BEYOND:
+                return None
+            raise
+        if wanted and answer["ContentLength"] and not _is_range(answer, offset, size_bytes):
+            answer["Body"].close()
+            raise StoreUnavailable(reason="S3 answered with another range than was asked for")
+        return answer["Body"]
 
-    def _key(self, key: ObjectKey) -> str:
-        return self._prefix + checked(key)
+    def _put_in_parts(self, key: ObjectKey, source: VerifiedSource, part_bytes: int, storage: StorageClass) -> None:
+        """Send a large object without holding it. It is not ended before its hash is known to be right."""
+        parts_id = self.begin_parts(key, storage)
+        sent: list[tuple[int, str]] = []
+        try:
+            for number, body in enumerate(_gathered(source, part_bytes), 1):
+                sent.append((number, self._put_part(key, parts_id, number, body)))
+            self.end_parts(key, parts_id, sent)
+        except BaseException:
+            with suppress(AcaiError):
+                self.drop_parts(key, parts_id)
+            raise
 
 
-def _base64(sha256: str) -> str:
-    return base64.b64encode(bytes.fromhex(sha256)).decode()
+def _gathered(pieces: Iterable[bytes], size_bytes: int) -> Iterator[bytes]:
+    """Join pieces to bodies of a size; the last one may be smaller."""
+    body = bytearray()
+    for piece in pieces:
+        body += piece
+        if len(body) >= size_bytes:
+            yield bytes(body[:size_bytes])
+            del body[:size_bytes]
+    if body:
+        yield bytes(body)
 
 
-@contextmanager
-def _translated(key: str) -> Iterator[None]:
-    try:
-        yield
-    except AcaiError:
-        raise
-    except ClientError as error:
-        raise _named(key, str(error.response.get("Error", {}).get("Code"))) from error
-    except BotoCoreError as error:
-        raise StoreUnavailable(reason=str(error)) from error
-
-
-def _named(key: str, code: str) -> AcaiError:
-    if code in _MISSING:
-        return ObjectNotFound(key=key)
-    if code in _BAD_BYTES:
-        return HashMismatch(what=key)
-    if code in _FULL:
-        return StoreFull(what="the bucket")
-    return StoreUnavailable(reason=f"S3 answered {code}")
+def _is_range(answer: dict[str, Any], offset: int, size_bytes: int | None) -> bool:
+    """Whether a service understood the range: some send the whole object instead."""
+    match = _CONTENT_RANGE.match(answer.get("ContentRange", ""))
+    if match is None:
+        return False
+    first, last, size = map(int, match.groups())
+    end = size if size_bytes is None else min(size, offset + size_bytes)
+    return (first, last + 1, last + 1 - first) == (offset, end, answer["ContentLength"])
 
 
 if TYPE_CHECKING:

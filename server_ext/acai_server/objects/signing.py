@@ -1,4 +1,4 @@
-"""The server's own signed URLs, for stores that have none: method, key, size, hash and expiry are covered."""
+"""The server's own signed URLs, for stores that have none: method, key, size, hash, part and expiry are covered."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import hmac
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
+from msgspec import to_builtins
+
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import NotAllowed
+from acai_jupyter.contract.queries import ObjectQuery
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acai_jupyter.contract.ids import ObjectKey
-    from acai_jupyter.contract.queries import ObjectQuery
+    from acai_server.objects.protocol import Within
 
 
 class UrlSigner:
@@ -28,22 +31,34 @@ class UrlSigner:
         self._now = now
         self._valid_seconds = valid_seconds
 
-    def url(self, method: str, key: ObjectKey, *, size_bytes: int | None = None, sha256: str | None = None) -> str:
-        """Return a URL that does one thing to one object for a limited time."""
+    def url(
+        self,
+        method: str,
+        key: ObjectKey,
+        *,
+        size_bytes: int | None = None,
+        sha256: str | None = None,
+        part: tuple[str, int] | None = None,
+        within: Within | None = None,
+    ) -> str:
+        """Return a URL that does one thing to one object, or to one part of one, for a limited time."""
+        parts_id, number = part or (None, None)
+        first, last = (None, None) if within is None else (within[0], within[0] + within[1] - 1)
         expires = int(self._now()) + self._valid_seconds
-        signature = self._signature(method, key, expires, size_bytes, sha256)
-        covered = {"expires": expires, "signature": signature, "size": size_bytes, "sha256": sha256}
-        query = urlencode({name: value for name, value in covered.items() if value is not None})
-        return f"{self._address()}{BASE}/v1/objects/{quote(key)}?{query}"
+        query = ObjectQuery(expires, "", size_bytes, sha256, parts_id, number, first, last)
+        covered = to_builtins(query) | {"signature": self._signature(method, key, query)}
+        written = urlencode({name: value for name, value in covered.items() if value is not None})
+        return f"{self._address()}{BASE}/v1/objects/{quote(key)}?{written}"
 
     def check(self, method: str, key: str, query: ObjectQuery) -> None:
         """Refuse what was not signed, was changed, or is too old."""
-        wanted = self._signature(method, key, query.expires, query.size, query.sha256)
+        wanted = self._signature(method, key, query)
         if not hmac.compare_digest(wanted.encode(), query.signature.encode()):
             raise NotAllowed("This URL's signature is not valid.")
         if query.expires < self._now():
             raise NotAllowed("This URL has expired; ask for a new one.")
 
-    def _signature(self, method: str, key: str, expires: int, size: int | None, sha256: str | None) -> str:
-        covered = "\n".join((method, key, str(expires), str(size), str(sha256)))
+    def _signature(self, method: str, key: str, query: ObjectQuery) -> str:
+        of_query = (query.expires, query.size, query.sha256, query.parts, query.part, query.first, query.last)
+        covered = "\n".join((method, key, *map(str, of_query)))
         return hmac.new(self._secret, covered.encode(), hashlib.sha256).hexdigest()

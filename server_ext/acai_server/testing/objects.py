@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pytest
 
-from acai_jupyter.contract.errors import HashMismatch, ObjectNotFound, StoreUnavailable
+from acai_jupyter.contract.errors import BadRequest, HashMismatch, ObjectNotFound
 from acai_jupyter.contract.ids import ObjectKey
+from acai_jupyter.contract.states import StorageClass
 
 if TYPE_CHECKING:
     from acai_server.objects.protocol import ObjectStore
@@ -39,8 +40,14 @@ HOSTILE = (
     "p1/%2e%2e/x",
     "p1\\x",
     "p1/x.part",
+    "p1/x.parts",
+    "p1/x.parts/1",
+    "p1/" + "a" * 241,
     "a" * 257,
+    "a/" * 128 + "a",
 )
+OLD = ("p1/a-1", "p1/a.1", "p1/a-b/c.d")
+"""Keys that an object cannot get any more. Where it has one, it keeps it."""
 
 
 def put(store: ObjectStore, key: str, body: bytes = BODY) -> ObjectKey:
@@ -61,6 +68,15 @@ class Torn(io.RawIOBase):
         if not self._pieces:
             raise ConnectionResetError("the other side is gone")
         return self._pieces.pop()
+
+
+class Endless(io.RawIOBase):
+    """A source without an end."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Give as much as is asked for, and never too much at a time."""
+        assert 0 < size <= 8 * 1024**2, "nobody needs that much at once"
+        return b"x" * size
 
 
 class ObjectStoreSuite:
@@ -104,10 +120,20 @@ class ObjectStoreSuite:
             store.put(key, io.BytesIO(b"shorter"), size_bytes=len(BODY))
         assert store.get(key) == BODY
 
-    def test_a_source_that_breaks_off_leaves_nothing(self, store: ObjectStore) -> None:
-        with pytest.raises((HashMismatch, StoreUnavailable, ConnectionResetError)):
+    def test_a_source_that_breaks_off_says_so_itself_and_leaves_nothing(self, store: ObjectStore) -> None:
+        with pytest.raises(ConnectionResetError, match="the other side is gone"):
             store.put(ObjectKey("p1/x"), cast("BinaryIO", Torn(BODY[:100])), size_bytes=len(BODY))
         self._assert_nothing(store)
+
+    def test_a_source_that_never_ends_is_not_read_to_its_end(self, store: ObjectStore) -> None:
+        with pytest.raises(HashMismatch, match="p1/x"):
+            store.put(ObjectKey("p1/x"), cast("BinaryIO", Endless()), size_bytes=3 * 1024**2)
+        self._assert_nothing(store)
+
+    @pytest.mark.parametrize("storage", StorageClass)
+    def test_every_storage_class_can_be_read_at_once(self, store: ObjectStore, storage: StorageClass) -> None:
+        store.put(ObjectKey("p1/x"), io.BytesIO(BODY), size_bytes=len(BODY), storage=storage)
+        assert store.get(ObjectKey("p1/x")) == BODY
 
     def test_the_same_bytes_may_be_put_again(self, store: ObjectStore) -> None:
         put(store, "p1/x")
@@ -120,6 +146,41 @@ class ObjectStoreSuite:
     def test_a_range_is_what_a_slice_is(self, store: ObjectStore, offset: int, size_bytes: int | None) -> None:
         end = None if size_bytes is None else offset + size_bytes
         assert store.get(put(store, "p1/x"), offset, size_bytes) == BODY[offset:end]
+
+    @pytest.mark.parametrize(
+        ("offset", "size_bytes", "piece_bytes"),
+        [
+            (0, None, 1000),
+            (0, len(BODY), len(BODY)),
+            (7, 2000, 1000),
+            (7, 2001, 1000),
+            (len(BODY) - 5, 10, 3),
+            (3, 0, 1),
+        ],
+    )
+    def test_a_stream_is_a_range_in_pieces(
+        self, store: ObjectStore, offset: int, size_bytes: int | None, piece_bytes: int
+    ) -> None:
+        key = put(store, "p1/x")
+        pieces = list(store.stream(key, offset, size_bytes, piece_bytes))
+        assert b"".join(pieces) == store.get(key, offset, size_bytes)
+        assert {len(piece) for piece in pieces[:-1]} <= {piece_bytes}
+        assert all(0 < len(piece) <= piece_bytes for piece in pieces)
+
+    def test_a_stream_beyond_the_end_is_empty(self, store: ObjectStore) -> None:
+        assert list(store.stream(put(store, "p1/x"), len(BODY))) == []
+        assert list(store.stream(put(store, "p1/empty", b""))) == []
+
+    @pytest.mark.parametrize("size_bytes", [None, 0, 5])
+    def test_a_stream_of_a_missing_key_is_not_found(self, store: ObjectStore, size_bytes: int | None) -> None:
+        with pytest.raises(ObjectNotFound, match="p1/missing"):
+            next(store.stream(ObjectKey("p1/missing"), 0, size_bytes), None)
+
+    def test_a_stream_may_be_left_early(self, store: ObjectStore) -> None:
+        stream = store.stream(put(store, "p1/large", BODY * 500))
+        next(stream)
+        stream.close()
+        assert next(stream, None) is None
 
     @pytest.mark.parametrize("offset", [len(BODY), len(BODY) + 1, 10**9])
     def test_a_range_beyond_the_end_is_empty(self, store: ObjectStore, offset: int) -> None:
@@ -152,6 +213,15 @@ class ObjectStoreSuite:
             store.get(key)
         assert list(store.keys("p1/")) == [kept]
 
+    def test_many_objects_can_be_deleted_at_once(self, store: ObjectStore) -> None:
+        kept = put(store, "p1/kept")
+        keys = [ObjectKey(f"p1/x/{number}") for number in range(1200)]
+        for key in keys[::100]:
+            put(store, key, b"x")
+        store.delete_all(iter(keys))
+        store.delete_all([])
+        assert list(store.keys("")) == [kept]
+
     def test_keys_come_in_their_order_and_only_with_their_prefix(self, store: ObjectStore) -> None:
         for key in ("p1/b", "p1/a/2", "p1/a/1", "p1/a0", "p10/a", "p2/a"):
             put(store, key, b"x")
@@ -161,11 +231,18 @@ class ObjectStoreSuite:
         assert list(store.keys("p1/a/")) == ["p1/a/1", "p1/a/2"]
         assert list(store.keys("p3/")) == []
 
-    def test_every_key_is_listed_once_whatever_signs_are_in_it(self, store: ObjectStore) -> None:
-        keys = ["p1/a-1", "p1/a.1", "p1/a/1", "p1/a_1"]
-        for key in keys:
+    def test_keys_of_all_signs_come_in_the_order_of_their_signs(self, store: ObjectStore) -> None:
+        keys = ["p1/a/1", "p1/a/1_/x", "p1/a/1a", "p1/a/z/0", "p1/a0", "p1/a_/1", "p1/a_1", "p1/aa/b", "p1/ab"]
+        for key in reversed(keys):
             put(store, key, b"x")
-        assert sorted(store.keys("p1/a")) == keys
+        assert list(store.keys("p1/a")) == sorted(keys) == keys
+
+    @pytest.mark.parametrize("key", OLD)
+    def test_a_new_object_gets_no_key_that_stores_list_in_different_orders(self, store: ObjectStore, key: str) -> None:
+        for refused in (store.sign_put, store.begin_parts, lambda key: put(store, key)):
+            with pytest.raises(BadRequest, match="a-z, 0-9, '_' and '/'"):
+                refused(ObjectKey(key))
+        assert list(store.keys("")) == []
 
     def test_more_keys_than_one_answer_holds_are_listed(self, store: ObjectStore) -> None:
         wanted = sorted(f"p1/{number}" for number in range(1100))
@@ -183,6 +260,10 @@ class ObjectStoreSuite:
             store.sign_get(ObjectKey(key))
         with pytest.raises(ObjectNotFound):
             store.sign_put(ObjectKey(key))
+        with pytest.raises(ObjectNotFound):
+            store.begin_parts(ObjectKey(key))
+        with pytest.raises(ObjectNotFound):
+            store.sign_part(ObjectKey(key), "1", 1, size_bytes=1)
 
     def test_many_threads_may_use_it_at_once(self, store: ObjectStore) -> None:
         def use(number: int) -> bytes:
@@ -223,7 +304,7 @@ class SignedUrlSuite:
     def test_a_signed_url_sends_and_one_fetches(self, store: ObjectStore) -> None:
         key = ObjectKey("p1/x")
         url, headers = store.sign_put(key, size_bytes=len(BODY), sha256=hashlib.sha256(BODY).hexdigest())
-        assert _send(url, headers, BODY) == 200
+        assert send(url, headers, BODY) == 200
         assert store.get(key) == BODY
         with urllib.request.urlopen(store.sign_get(key), timeout=30) as answer:
             assert answer.read() == BODY
@@ -233,21 +314,29 @@ class SignedUrlSuite:
         with urllib.request.urlopen(request, timeout=30) as answer:
             assert (answer.status, answer.read()) == (206, BODY[10:30])
 
+    def test_a_url_for_some_bytes_gives_no_others(self, store: ObjectStore) -> None:
+        url = store.sign_get(put(store, "p1/x"), within=(10, 20))
+        with urllib.request.urlopen(_ranged(url, "bytes=10-29"), timeout=30) as answer:
+            assert (answer.status, answer.read()) == (206, BODY[10:30])
+        for other in ("bytes=0-29", "bytes=10-30", "bytes=0-", "bytes=10-29,40-49", None):
+            with pytest.raises(urllib.error.HTTPError, match=r"400|403"):
+                urllib.request.urlopen(_ranged(url, other), timeout=30)
+
     def test_other_bytes_than_those_signed_for_are_refused(self, store: ObjectStore) -> None:
         url, headers = store.sign_put(ObjectKey("p1/x"), size_bytes=len(BODY), sha256=hashlib.sha256(BODY).hexdigest())
-        assert _send(url, headers, BODY[::-1]) in (400, 403)
+        assert send(url, headers, BODY[::-1]) in (400, 403)
         assert list(store.keys("")) == []
 
     def test_a_slot_takes_bytes_whose_size_nobody_knew(self, store: ObjectStore) -> None:
         url, headers = store.sign_put(ObjectKey("p1/slot"))
-        assert _send(url, headers, BODY) == 200
+        assert send(url, headers, BODY) == 200
         assert store.get(ObjectKey("p1/slot")) == BODY
 
     def test_a_signed_url_does_one_thing_to_one_object(self, store: ObjectStore) -> None:
         put(store, "p1/x")
         put(store, "p1/y")
         fetches = store.sign_get(ObjectKey("p1/x"))
-        assert _send(fetches, {}, b"other") == 403
+        assert send(fetches, {}, b"other") == 403
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(fetches.replace("p1/x", "p1/y"), timeout=30)
         assert store.get(ObjectKey("p1/x")) == BODY
@@ -269,7 +358,12 @@ class DirectUrlSuite:
         assert (url.startswith("file:///"), headers) == (True, {})
 
 
-def _send(url: str, headers: dict[str, str], body: bytes) -> int:
+def _ranged(url: str, wanted: str | None) -> urllib.request.Request:
+    return urllib.request.Request(url, headers={} if wanted is None else {"Range": wanted})
+
+
+def send(url: str, headers: dict[str, str], body: bytes) -> int:
+    """Send bytes to a signed URL; returns the status."""
     request = urllib.request.Request(url, data=body, method="PUT", headers=headers)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:

@@ -1,0 +1,25 @@
+"""Following a collection of garbage until it has ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acai_jupyter.client.http import Client
+    from acai_jupyter.contract.garbage import Collection
+
+WAIT_SECONDS = 20
+
+
+def collect(client: Client, *, dry_run: bool = False) -> Iterator[Collection]:
+    """Begin a collection, or join the one that runs, and yield how far it is until it has ended."""
+    found = client.call(endpoints.COLLECT_GARBAGE, CollectGarbage(dry_run))
+    yield found
+    while found.state is CollectionState.RUNNING:
+        found = client.call(endpoints.GET_COLLECTION, query={"wait_seconds": WAIT_SECONDS}, collection=found.id)
+        yield found

@@ -1,0 +1,153 @@
+"""`autoprovision`, `--max-time` and `--max-cost`: the machine that earlier runs advise, and a job on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from acai_jupyter.client.submissions import Submitting
+from acai_jupyter.commands import front_picture, job_cards, submitting
+from acai_jupyter.commands.job_sentences import PREDICTED, PREDICTED_BY
+from acai_jupyter.commands.results import Result
+from acai_jupyter.commands.units import columns, duration, money, size
+from acai_jupyter.commands.views import view_of
+from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.errors import BadRequest, Conflict
+from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.profiles import ProvisionJob
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from acai_jupyter.client.http import Client
+    from acai_jupyter.contract.jobs import CreateJob, Job
+    from acai_jupyter.contract.profiles import Prediction, Provision
+
+SHOWN = 8
+
+
+def autoprovision(client: Client, arguments: Namespace) -> Result:
+    """Choose the machine for a further run of a profile, and submit that run; or only show the choice."""
+    found = advised(client, arguments)
+    only_shown = arguments.plan or (arguments.max_time is None and arguments.max_cost is None)
+    said = text(found)
+    if only_shown or found.chosen is None:
+        failed = not only_shown and found.chosen is None
+        return Result(said, found, "provision", failed=failed, html=lambda: front_picture.html(found, said))
+    job = submitted(client, found)
+    follow = f"job {job.number} {job.state.value} · watch: {view_of(arguments).prog} attach {job.number}"
+    return job_cards.result(job, f"{said}\n{follow}", client)
+
+
+def advised(client: Client, arguments: Namespace) -> Provision:
+    """Ask for the choice."""
+    values = _values(client, arguments.profile, arguments.values)
+    wanted = ProvisionJob(arguments.profile, values, arguments.max_time, arguments.max_cost, arguments.confidence)
+    return client.call(endpoints.PROVISION_JOB, wanted)
+
+
+def submitted(client: Client, found: Provision) -> Job:
+    """Submit the newest run again, with other values and on the machine that was chosen."""
+    assert found.chosen is not None
+    recorded = client.call(endpoints.GET_REQUEST, job=found.latest)
+    request = msgspec.structs.replace(
+        recorded.request,
+        inputs=[f"@{ref}" for ref in recorded.inputs],
+        parameters=found.parameters,
+        template=found.template,
+        priority=max(0, recorded.request.priority),  # a profile's own runs come last, and may take only so long
+        time_limit_seconds=None,
+    )
+    wanted = on_machine(request, found)
+    return submitting.detached(lambda interrupts: Submitting(client, pause=interrupts.pause).job(wanted), "acai")
+
+
+def chosen_for(client: Client, arguments: Namespace, request: CreateJob) -> CreateJob:
+    """Return the request with the machine that is wanted by `--max-time` or `--max-cost`, if one is."""
+    if arguments.max_time is None and arguments.max_cost is None:
+        if arguments.confidence is not None:
+            raise BadRequest("--confidence is how sure it is to keep within --max-time or --max-cost; name one.")
+        return request
+    if not arguments.profile:
+        raise BadRequest("--max-time and --max-cost choose the machine by earlier runs; name their --profile.")
+    if arguments.sweep:
+        raise BadRequest("--max-time and --max-cost choose the machine of one job, and a sweep has many.")
+    bounds = arguments.max_time, arguments.max_cost, arguments.confidence
+    found = client.call(endpoints.PROVISION_JOB, ProvisionJob(arguments.profile, request.parameters, *bounds))
+    if found.chosen is None:
+        raise Conflict(f"{sentence(found)} Nothing was submitted.")
+    return on_machine(request, found)
+
+
+def on_machine(request: CreateJob, found: Provision) -> CreateJob:
+    """Return a request for the share of a machine that was chosen, with what is expected of it, and by which model."""
+    chosen = found.chosen
+    assert chosen is not None
+    share = msgspec.structs.replace(chosen.resources, max_memory_bytes=request.resources.max_memory_bytes)
+    if share.max_memory_bytes is not None and share.max_memory_bytes < share.memory_bytes:
+        share = msgspec.structs.replace(share, max_memory_bytes=share.memory_bytes)
+    expected: dict[str, Any] = dict(zip(PREDICTED, (chosen.seconds, chosen.cost_usd), strict=True))
+    expected[PREDICTED_BY] = found.version
+    return msgspec.structs.replace(
+        request, resources=share, memory_as_used=False, attributes={**request.attributes, **expected}
+    )
+
+
+def text(found: Provision) -> str:
+    """Write the choice: why this machine, its neighbours or the front, and what is not sure."""
+    lines = [sentence(found)]
+    if found.chosen is not None:
+        rows = [["take", *_cells(found.chosen)]]
+        chosen = found.chosen.seconds
+        rows += [["faster" if one.seconds < chosen else "cheaper", *_cells(one)] for one in found.neighbours]
+    else:
+        rows = [["", *_cells(one)] for one in _some(found.front)]
+    lines.append(columns(rows, "<<>>"))
+    outside = (found.chosen or found.nearest).outside
+    if outside:
+        lines.append(f"further than any run: {'; '.join(outside)}")
+    lines.append(f"from {found.runs} runs{borrowed(found.borrowed_from)}, among {found.machines} machines")
+    return "\n".join(lines)
+
+
+def borrowed(lender: str) -> str:
+    """Say whose experience something leans on, if it does."""
+    return f" and the experience of {one_line(lender)}" if lender else ""
+
+
+def sentence(found: Provision) -> str:
+    """Say in a sentence why this machine, or what is missing."""
+    return f"{found.sentence[:1].upper()}{found.sentence[1:].removesuffix('.')}."
+
+
+def _cells(one: Prediction) -> list[str]:
+    share = one.resources
+    return [
+        f"{share.vcpu:g} vCPU, {size(share.memory_bytes)}",
+        f"{duration(one.seconds)} ({duration(one.low_seconds)} to {duration(one.high_seconds)})",
+        f"{money(one.cost_usd)} ({money(one.low_cost_usd)} to {money(one.high_cost_usd)})",
+    ]
+
+
+def _some(front: Sequence[Prediction]) -> list[Prediction]:
+    """Both ends and some between."""
+    if len(front) <= SHOWN:
+        return list(front)
+    return [front[round(place * (len(front) - 1) / (SHOWN - 1))] for place in range(SHOWN)]
+
+
+def _values(client: Client, profile: str, words: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return values by name; bare ones stand in the order in which the newest run had them."""
+    bare = [value for name, value in words if not name]
+    named = {name: value for name, value in words if name}
+    if not bare:
+        return named
+    if named:
+        raise BadRequest("--values are either all NAME=VALUE, or all bare, in the order of the parameters.")
+    runs = client.call(endpoints.GET_PROFILE, query={"template": profile}).runs
+    names = list(runs[0].parameters)
+    if len(bare) != len(names):
+        raise BadRequest(f"--values are {len(names)}: {', '.join(map(one_line, names))}.")
+    return dict(zip(names, bare, strict=True))

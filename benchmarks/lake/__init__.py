@@ -1,0 +1,1 @@
+"""The data lake beside its peers, interleaved in one run; medians."""

@@ -1,0 +1,95 @@
+import type { IDisposable } from '@lumino/disposable';
+import { PanelLayout, type Widget } from '@lumino/widgets';
+
+import type { IJobSnapshot } from '../core/jobModel';
+import { isSame } from '../core/jobSnapshot';
+import { isRunCell, jobIn } from '../core/runCell';
+import type { ICell, ICellModel, IOutputModel } from './notebook';
+
+/** Below the cell's header, above its code. */
+const PLACE = 1;
+
+/** The bar of one cell: there while the cell runs as a job and its output names one. */
+export class CellBar implements IDisposable {
+  constructor(
+    private readonly cell: ICell,
+    private readonly makeBar: (snapshot: IJobSnapshot) => Promise<Widget>
+  ) {
+    this.model = cell.model;
+    this.model.contentChanged.connect(this.look);
+    this.model.outputs?.changed.connect(this.look);
+    cell.disposed.connect(this.end);
+    this.look();
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this.model.contentChanged.disconnect(this.look);
+      this.model.outputs?.changed.disconnect(this.look);
+      this.shown?.dispose();
+    }
+  }
+
+  private readonly end = (): void => {
+    this.dispose();
+  };
+
+  private readonly look = (): void => {
+    const found = isRunCell(this.model.sharedModel.getSource())
+      ? jobIn(outputsOf(this.model))
+      : null;
+    const before = this.snapshot;
+    if (
+      found === before ||
+      (found !== null && before !== null && isSame(found, before))
+    ) {
+      return;
+    }
+    this.snapshot = found;
+    this.shown?.dispose();
+    this.shown = null;
+    if (found !== null) {
+      void this.show(found);
+    }
+  };
+
+  private async show(snapshot: IJobSnapshot): Promise<void> {
+    await this.cell.ready;
+    const bar = await this.makeBar(snapshot);
+    const { layout } = this.cell;
+    if (
+      this.snapshot === snapshot &&
+      !this._isDisposed &&
+      layout instanceof PanelLayout
+    ) {
+      this.shown = bar;
+      layout.insertWidget(PLACE, bar);
+    } else {
+      bar.dispose();
+    }
+  }
+
+  /** A cell that is gone has none any more. */
+  private readonly model: ICellModel;
+  private snapshot: IJobSnapshot | null = null;
+  private shown: Widget | null = null;
+  private _isDisposed = false;
+}
+
+/** What the outputs hold, but for lines that were printed: those are many, and no jobs. */
+function outputsOf(model: ICellModel): IOutputModel['data'][] {
+  const { outputs } = model;
+  const found: IOutputModel['data'][] = [];
+  for (let at = 0; at < (outputs?.length ?? 0); at += 1) {
+    const output = outputs?.get(at);
+    if (output !== undefined && output.type !== 'stream') {
+      found.push(output.data);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,71 @@
+import type { ISignal } from '@lumino/signaling';
+import type { Layout } from '@lumino/widgets';
+
+/** What is needed of an output of a cell. */
+export interface IOutputModel {
+  readonly type: string;
+  readonly data: { readonly [type: string]: unknown };
+}
+
+export interface IOutputs {
+  readonly length: number;
+  get(index: number): IOutputModel;
+  readonly changed: ISignal<unknown, unknown>;
+}
+
+/** What is needed of a cell's model; only code has outputs. */
+export interface ICellModel {
+  readonly type: string;
+  readonly outputs?: IOutputs;
+  readonly contentChanged: ISignal<unknown, unknown>;
+  readonly sharedModel: {
+    getSource(): string;
+    setSource(source: string): void;
+  };
+}
+
+/** What is needed of a cell of a notebook. */
+export interface ICell {
+  readonly model: ICellModel;
+  readonly isDisposed: boolean;
+  readonly disposed: ISignal<unknown, unknown>;
+  /** Resolves when it has been laid out, which is when it comes into sight for the first time. */
+  readonly ready: Promise<void>;
+  readonly layout: Layout | null;
+  readonly editor?: {
+    setCursorPosition(position: { line: number; column: number }): void;
+  } | null;
+}
+
+/** What is needed of a notebook, without all that its package brings along. */
+export interface INotebook {
+  readonly isDisposed: boolean;
+  readonly disposed: ISignal<unknown, unknown>;
+  readonly content: {
+    readonly widgets: readonly ICell[];
+    readonly activeCell: ICell | null;
+    activeCellIndex: number;
+    mode: 'command' | 'edit';
+    /** Gives it the keyboard. */
+    activate(): void;
+    readonly activeCellChanged: ISignal<unknown, unknown>;
+  };
+  readonly context: {
+    readonly model: {
+      readonly defaultKernelLanguage: string;
+      readonly readOnly: boolean;
+      readonly cells: { readonly changed: ISignal<unknown, unknown> };
+      readonly sharedModel: {
+        insertCell(
+          index: number,
+          cell: {
+            cell_type: 'code';
+            source: string;
+            metadata: { trusted: boolean };
+          }
+        ): unknown;
+        transact(change: () => void): void;
+      };
+    };
+  };
+}

@@ -1,0 +1,55 @@
+import type {
+  IDrawGraph,
+  IDrawing,
+  IExportFormat,
+  IMetadata,
+  IThingChange
+} from '../contract';
+import type { AcaiClient } from './client';
+import type { IGraphSource } from './graphExplorer';
+
+/** Drawings, and what is known of the things in them, as the server has them. */
+export class GraphClient implements IGraphSource {
+  constructor(
+    private readonly client: AcaiClient,
+    /** The page's own project, which is meant where none is named. */
+    private readonly ownProject: () => string
+  ) {}
+
+  draw(request: IDrawGraph, project: string): Promise<IDrawing> {
+    return this.post(`${this.base(project)}/drawings`, request);
+  }
+
+  metadata(thing: string, project: string): Promise<IMetadata> {
+    const query = new URLSearchParams({ thing }).toString();
+    return this.client.request(`${this.base(project)}/metadata?${query}`);
+  }
+
+  change(change: IThingChange, project: string): Promise<unknown> {
+    return this.post(`${this.base(project)}/metadata`, { changes: [change] });
+  }
+
+  /** All that a thing was made of, written down for another program. */
+  lineage(
+    thing: string,
+    format: IExportFormat,
+    project: string
+  ): Promise<string> {
+    const ref = encodeURIComponent(thing);
+    return this.client.text(
+      `${this.base(project)}/provenance/${ref}/export?format=${format}`
+    );
+  }
+
+  private post<T>(path: string, body: object): Promise<T> {
+    return this.client.request(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body)
+    });
+  }
+
+  private base(project: string): string {
+    return `v1/projects/${encodeURIComponent(project || this.ownProject())}`;
+  }
+}

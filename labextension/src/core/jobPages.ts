@@ -1,0 +1,248 @@
+import type {
+  ICounted,
+  IEvent,
+  IFindThings,
+  IFound,
+  IFoundPage,
+  IOrder
+} from '../contract';
+import { asAcaiError } from './connectionStore';
+import type { AcaiError } from './errors';
+
+/** What the list asks of the server. */
+export interface IJobSource {
+  find(request: IFindThings): Promise<IFoundPage>;
+  count(query: string): Promise<ICounted>;
+}
+
+/** What is listed: which jobs, in which order, with which of their values. */
+export interface IListing {
+  query: string;
+  order: IOrder[];
+  columns: string[];
+}
+
+export const PAGE = 100;
+/** Events that come close together are one reason to ask, and so often is it asked at most. */
+const PAUSE_MS = 500;
+
+/**
+ * Any number of jobs as a list of which only the part that can be seen is read, by pages from any place on. What is seen
+ * is read again when jobs change; what was read before stays until then.
+ */
+export class JobPages {
+  constructor(
+    private readonly source: IJobSource,
+    private _listing: IListing
+  ) {}
+
+  get listing(): IListing {
+    return this._listing;
+  }
+
+  /** How many jobs there are; until the server has counted, as many as are known to be. */
+  get count(): number {
+    return this._count ?? this.known;
+  }
+
+  get isCounted(): boolean {
+    return this._count !== null;
+  }
+
+  /** Why the last question was not answered; the rows are those of the one before. */
+  get error(): AcaiError | null {
+    return this._error;
+  }
+
+  /** Nothing was answered yet. */
+  get isEmpty(): boolean {
+    return this.pages.size === 0;
+  }
+
+  row(index: number): IFound | undefined {
+    return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE];
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+    };
+  }
+
+  /** List something else, from its beginning. */
+  async choose(changes: Partial<IListing>): Promise<void> {
+    this._listing = { ...this._listing, ...changes };
+    if (changes.query !== undefined) {
+      this.wanted = [0, 0];
+    }
+    this.tell();
+    if (this.isSeen) {
+      await this.ask();
+    }
+  }
+
+  /** Rows from one to another can be seen. */
+  want(first: number, last: number): void {
+    this.wanted = [Math.floor(first / PAGE), Math.floor(last / PAGE)];
+    if (this.isSeen && this.missing().length > 0) {
+      void this.ask();
+    }
+  }
+
+  hear(event: IEvent): void {
+    const isOfJobs =
+      event.kind.startsWith('job_') && event.kind !== 'job_progressed';
+    if (isOfJobs || event.kind === 'metadata_changed') {
+      this.doubt();
+    }
+  }
+
+  /** What is known may not hold any more. */
+  doubt(): void {
+    this.isStale = true;
+    this.askSoon();
+  }
+
+  setSeen(isSeen: boolean): void {
+    this.isSeen = isSeen;
+    this.askSoon();
+  }
+
+  /** Safe to call twice. */
+  dispose(): void {
+    this.isSeen = false;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.listeners.clear();
+  }
+
+  private askSoon(): void {
+    if (!this.isSeen || !this.isStale || this.timer !== undefined) {
+      return;
+    }
+    this.timer = setTimeout(
+      () => {
+        this.timer = undefined;
+        void this.ask();
+      },
+      this.isEmpty ? 0 : PAUSE_MS
+    );
+  }
+
+  /** One question at a time; who wants something else meanwhile is answered by the next one. */
+  private async ask(): Promise<void> {
+    this.isAskedAgain = true;
+    if (this.isAsking) {
+      return;
+    }
+    this.isAsking = true;
+    while (this.isAskedAgain) {
+      this.isAskedAgain = false;
+      await this.askOnce();
+    }
+    this.isAsking = false;
+    this.tell();
+  }
+
+  /** Read what can be seen and is not there, or all that can be seen when it may not hold any more. */
+  private async askOnce(): Promise<void> {
+    const asked = this._listing;
+    const isAnew = this.isStale || asked !== this.shown;
+    const pages = isAnew ? this.visible() : this.missing();
+    this.isStale = false;
+    try {
+      const found = await Promise.all(pages.map(page => this.read(page)));
+      if (asked !== this._listing) {
+        return;
+      }
+      if (isAnew) {
+        this.begin(asked);
+      }
+      pages.forEach((page, at) => {
+        this.take(page, found[at]);
+      });
+      this._error = null;
+    } catch (error) {
+      this._error = asAcaiError(error);
+    }
+    this.tell();
+  }
+
+  private begin(asked: IListing): void {
+    if (this.shown?.query !== asked.query) {
+      this._count = null;
+      this.known = 0;
+    }
+    this.shown = asked;
+    this.pages.clear();
+    void this.recount(asked);
+  }
+
+  private async recount(asked: IListing): Promise<void> {
+    try {
+      const { count } = await this.source.count(asked.query);
+      if (asked === this.shown) {
+        this._count = count;
+        this.tell();
+      }
+    } catch {
+      // What is known to be there is enough to go on.
+    }
+  }
+
+  private read(page: number): Promise<IFoundPage> {
+    const { query, order, columns } = this._listing;
+    return this.source.find({
+      kind: 'job',
+      query,
+      order,
+      columns,
+      skip: page * PAGE,
+      limit: PAGE,
+      utc_offset_seconds: -60 * new Date().getTimezoneOffset()
+    });
+  }
+
+  private take(page: number, found: IFoundPage | undefined): void {
+    if (found !== undefined) {
+      this.pages.set(page, found.rows);
+      const hasMore = found.next !== null && found.next !== undefined;
+      const reached = page * PAGE + found.rows.length + (hasMore ? PAGE : 0);
+      this.known = Math.max(this.known, reached);
+    }
+  }
+
+  private visible(): number[] {
+    const [first, last] = this.wanted;
+    return Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  }
+
+  private missing(): number[] {
+    return this.visible().filter(page => !this.pages.has(page));
+  }
+
+  private tell(): void {
+    for (const listener of [...this.listeners]) {
+      listener();
+    }
+  }
+
+  /** The columns and values that rows have, which are older than what is asked for until that is answered. */
+  get shownListing(): IListing {
+    return this.shown ?? this._listing;
+  }
+
+  private readonly pages = new Map<number, IFound[]>();
+  private readonly listeners = new Set<() => void>();
+  private shown: IListing | null = null;
+  private wanted: [number, number] = [0, 0];
+  private isSeen = false;
+  private isStale = true;
+  private isAsking = false;
+  private isAskedAgain = false;
+  private known = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private _count: number | null = null;
+  private _error: AcaiError | null = null;
+}

@@ -1,0 +1,78 @@
+import type {
+  ICreateJob,
+  IFindThings,
+  IFoundPage,
+  IJob,
+  IJobRequest,
+  ILogPage,
+  ISweep,
+  ISweepTable
+} from '../contract';
+import type { AcaiClient } from './client';
+
+/** What views ask of the server about jobs. */
+export class JobsClient {
+  constructor(private readonly client: AcaiClient) {}
+
+  job(project: string, number: number): Promise<IJob> {
+    return this.client.request(`${jobs(project)}/${number}`);
+  }
+
+  kill(project: string, number: number): Promise<IJob> {
+    return this.client.request(`${jobs(project)}/${number}/kill`, {
+      method: 'POST'
+    });
+  }
+
+  /** Submits the same once more: a set without a version means its newest one now. */
+  async runAgain(project: string, number: number): Promise<IJob> {
+    const asked = await this.client.request<IJobRequest>(
+      `${jobs(project)}/${number}/request`
+    );
+    return this.post(jobs(project), asked.request);
+  }
+
+  log(
+    project: string,
+    number: number,
+    attempt: number,
+    offset: number
+  ): Promise<ILogPage> {
+    const query = `attempt=${attempt}&offset=${offset}`;
+    return this.client.request(`${jobs(project)}/${number}/log?${query}`);
+  }
+
+  sweep(project: string, tag: string): Promise<ISweepTable> {
+    return this.client.request(
+      `${base(project)}/sweeps/${encodeURIComponent(tag)}/table`
+    );
+  }
+
+  /** Ends all jobs of a sweep. */
+  killSweep(project: string, tag: string): Promise<ISweep> {
+    return this.client.request(
+      `${base(project)}/sweeps/${encodeURIComponent(tag)}/kill`,
+      { method: 'POST' }
+    );
+  }
+
+  find(project: string, request: IFindThings): Promise<IFoundPage> {
+    return this.post(`${base(project)}/find`, request);
+  }
+
+  private post<T>(path: string, body: ICreateJob | IFindThings): Promise<T> {
+    return this.client.request(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body)
+    });
+  }
+}
+
+function base(project: string): string {
+  return `v1/projects/${encodeURIComponent(project)}`;
+}
+
+function jobs(project: string): string {
+  return `${base(project)}/jobs`;
+}

@@ -1,0 +1,108 @@
+import type {
+  IChangeMetadata,
+  IChanged,
+  ICosts,
+  ICounted,
+  ICountThings,
+  IFindThings,
+  IFoundPage,
+  IJob,
+  IJobRequest,
+  IKeyList,
+  IKilledJobs,
+  IKillJobs,
+  IOverview,
+  IProfileDetails
+} from '../contract';
+import type { AcaiClient } from './client';
+
+/** What panels ask of the server about one project, whichever it is when they ask. */
+export class ProjectClient {
+  constructor(
+    private readonly client: AcaiClient,
+    private readonly project: () => string
+  ) {}
+
+  overview(): Promise<IOverview> {
+    return this.get('overview');
+  }
+
+  /** What the jobs submitted since then have cost, by day. */
+  costs(since: Date): Promise<ICosts> {
+    return this.get(
+      `costs?${query({ by: 'day', since: since.toISOString() })}`
+    );
+  }
+
+  job(number: number): Promise<IJob> {
+    return this.get(`jobs/${number}`);
+  }
+
+  /** All that is needed to run a job again. */
+  asked(number: number): Promise<IJobRequest> {
+    return this.get(`jobs/${number}/request`);
+  }
+
+  /** For how long a job was to be billed, by the model of its kind; null where there is none, or it does not know the job. */
+  async predicted(number: number): Promise<number | null> {
+    const found = await this.find({
+      kind: 'job',
+      query: `number = ${number}`,
+      columns: ['template']
+    });
+    const template = found.rows[0]?.values[0];
+    if (typeof template !== 'string') {
+      return null;
+    }
+    const known = await this.get<IProfileDetails>(
+      `profile?${query({ template })}`
+    );
+    const run = known.runs.find(one => one.job === number);
+    return run?.predicted_seconds ?? null;
+  }
+
+  find(request: IFindThings): Promise<IFoundPage> {
+    return this.post('find', request);
+  }
+
+  count(request: ICountThings): Promise<ICounted> {
+    return this.post('find/count', request);
+  }
+
+  /** Keys of jobs that begin so: what completion offers. */
+  keys(prefix: string, limit: number): Promise<IKeyList> {
+    return this.get(
+      `metadata/keys?${query({ kind: 'job', prefix, limit: String(limit) })}`
+    );
+  }
+
+  /** Ends jobs; those that have ended stay as they are. */
+  kill(request: IKillJobs): Promise<IKilledJobs> {
+    return this.post('jobs/kill', request);
+  }
+
+  /** Changes attributes and labels: of all things, or of none. */
+  tag(request: IChangeMetadata): Promise<IChanged> {
+    return this.post('metadata', request);
+  }
+
+  private get<T>(path: string): Promise<T> {
+    return this.client.request(`${this.base}/${path}`);
+  }
+
+  private post<T>(path: string, body: object): Promise<T> {
+    return this.client.request(`${this.base}/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body)
+    });
+  }
+
+  private get base(): string {
+    return `v1/projects/${encodeURIComponent(this.project())}`;
+  }
+}
+
+function query(words: { [name: string]: string }): string {
+  return new URLSearchParams(words).toString();
+}

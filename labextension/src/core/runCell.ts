@@ -1,0 +1,75 @@
+import type { IJobSnapshot } from './jobModel';
+import { readSnapshot } from './jobSnapshot';
+
+/** What makes a cell run as a job. */
+export const RUN_LINE = '%%acai run';
+export const LOAD_LINE = '%load_ext acai_jupyter';
+export const JOB_TYPE = 'application/vnd.acai.job+json';
+
+const RUN = /^\s*%%acai\s+run(?![\w-])/;
+const OTHER_MAGIC = /^\s*%%/;
+const LOADED = /^[^\S\n]*%(?:load|reload)_ext[^\S\n]+acai_jupyter\b/m;
+
+/** Whether a cell runs as a job. */
+export function isRunCell(source: string): boolean {
+  return RUN.test(source);
+}
+
+/** Whether it could: one that begins with another magic is no Python that a job could run. */
+export function canBeRunCell(source: string): boolean {
+  return isRunCell(source) || !OTHER_MAGIC.test(source);
+}
+
+/** The same cell as one that runs as a job, or that does not any more. */
+export function toggledRun(source: string): string {
+  if (!isRunCell(source)) {
+    return `${RUN_LINE}\n${source.trimStart()}`;
+  }
+  const end = source.trimStart().indexOf('\n');
+  return end < 0 ? '' : source.trimStart().slice(end + 1);
+}
+
+/** Whether a notebook that is run from its top knows the line. */
+export function knowsRunLine(sources: readonly string[]): boolean {
+  return sources.some(source => LOADED.test(source));
+}
+
+/** The job that the outputs of a cell name: the last one, if there are several. */
+export function jobIn(
+  outputs: readonly { readonly [type: string]: unknown }[]
+): IJobSnapshot | null {
+  for (const data of [...outputs].reverse()) {
+    if (JOB_TYPE in data) {
+      try {
+        return readSnapshot(data[JOB_TYPE]);
+      } catch {
+        return null;
+      }
+    }
+  }
+  return null;
+}
+
+/** A cell that runs as a job with an input; one that has another version of the same set gets this one in its place. */
+export function withInput(source: string, spec: string): string {
+  const cell = isRunCell(source) ? source.trimStart() : toggledRun(source);
+  const end = cell.indexOf('\n');
+  const [line, rest] =
+    end < 0 ? [cell, ''] : [cell.slice(0, end), cell.slice(end)];
+  const word = /[^\w@%+=:,./-]/.test(spec)
+    ? `'${spec.replaceAll("'", `'"'"'`)}'`
+    : spec;
+  const [name] = spec.split(':');
+  const isSet = /^[A-Za-z][\w.-]*:/.test(spec);
+  const parts = line.split(/(\s--input[ =]\S+)/);
+  const at = parts.findIndex(part => {
+    const found = /^\s--input[ =](?:@|\/@)?([\w.-]+)(?::[\w.-]+)?$/.exec(part);
+    return isSet && found?.[1] === name;
+  });
+  if (at >= 0) {
+    parts[at] = ` --input ${word}`;
+    return `${parts.join('')}${rest}`;
+  }
+  const has = parts.some(part => part.slice(1) === `--input ${word}`);
+  return has ? cell : `${line.trimEnd()} --input ${word}${rest}`;
+}

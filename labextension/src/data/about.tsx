@@ -1,0 +1,68 @@
+import * as React from 'react';
+
+import type { IMetadata } from '../contract';
+import { asAcaiError } from '../core/connectionStore';
+import type { DataClient } from '../core/dataClient';
+import { oneLine } from '../core/text';
+import { formatValue } from '../core/values';
+import { LabelsEditor } from '../jobs/editing';
+
+/** All that is known of a thing by key: what the system knows, and what people say of it, changed here. */
+export function About(props: {
+  thing: string;
+  client: DataClient;
+  /** Raised when something may have changed. */
+  stamp: number;
+}): React.ReactElement {
+  const { thing, client, stamp } = props;
+  const [known, setKnown] = React.useState<IMetadata | null>(null);
+  const [failure, setFailure] = React.useState('');
+  const read = React.useCallback(async () => {
+    try {
+      const found = await client.metadata(thing);
+      setKnown(found);
+      setFailure('');
+    } catch (error) {
+      setFailure(asAcaiError(error).message);
+    }
+  }, [thing, client]);
+  React.useEffect(() => {
+    void read();
+  }, [read, stamp]);
+  return (
+    <section
+      aria-label={`about ${oneLine(thing)}`}
+      className="jp-AcaiData-about"
+    >
+      <h3>{oneLine(thing)}</h3>
+      {failure !== '' && (
+        <p className="jp-AcaiView-error" role="alert">
+          {failure}
+        </p>
+      )}
+      {known?.thing === thing && (
+        <>
+          <LabelsEditor
+            key={thing}
+            tags={known.tags}
+            attributes={known.attributes}
+            onChange={async change => {
+              await client.change({ thing, ...change });
+              await read();
+            }}
+          />
+          <dl className="jp-AcaiSections-facts">
+            {Object.entries(known.built_in)
+              .filter(([, value]) => value !== null)
+              .map(([key, value]) => (
+                <React.Fragment key={key}>
+                  <dt>{oneLine(key)}</dt>
+                  <dd>{formatValue(key, value)}</dd>
+                </React.Fragment>
+              ))}
+          </dl>
+        </>
+      )}
+    </section>
+  );
+}

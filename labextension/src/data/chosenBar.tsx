@@ -1,0 +1,168 @@
+import * as React from 'react';
+
+import { asAcaiError } from '../core/connectionStore';
+import type { DataClient } from '../core/dataClient';
+import { encodePath, fileSpec } from '../core/specText';
+import { Action, SureAction } from '../views/action';
+
+export interface IChosenBarProps {
+  /** Paths; of folders they end in `/`. */
+  chosen: readonly string[];
+  client: DataClient;
+  /** The newest version of a file; null of what is none. */
+  versionOf: (path: string) => number | null;
+  onPreview: (path: string, version: number) => void;
+  onMade: (name: string) => void;
+}
+
+/** What can be done with the files and folders that are chosen. */
+export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
+  const { chosen, client, versionOf, onPreview, onMade } = props;
+  const [isNaming, setNaming] = React.useState(false);
+  const [told, setTold] = React.useState('');
+  const [failure, setFailure] = React.useState('');
+  const attempt = async (work: () => Promise<string>) => {
+    setFailure('');
+    try {
+      setTold(await work());
+      setNaming(false);
+    } catch (error) {
+      setFailure(asAcaiError(error).message);
+    }
+  };
+  const [deleted, setDeleted] = React.useState<readonly string[]>([]);
+  const files = chosen.filter(path => !path.endsWith('/'));
+  const [only] = chosen;
+  const version =
+    chosen.length === 1 && only !== undefined ? versionOf(only) : null;
+  const many = chosen.length === 1 ? '1 chosen' : `${chosen.length} chosen`;
+  return (
+    <div
+      className="jp-AcaiData-chosen"
+      role="group"
+      aria-label="chosen files"
+      data-lm-suppress-shortcuts="true"
+    >
+      <span role="status">
+        {[chosen.length > 0 ? many : '', told]
+          .filter(part => part !== '')
+          .join(' · ')}
+      </span>
+      {version !== null && only !== undefined && (
+        <Action
+          words="preview"
+          onClick={() => {
+            onPreview(only, version);
+          }}
+        />
+      )}
+      {chosen.length > 0 && !isNaming && (
+        <Action
+          words="make a set"
+          onClick={() => {
+            setNaming(true);
+          }}
+        />
+      )}
+      {chosen.length > 0 && isNaming && (
+        <NameField
+          onCancel={() => {
+            setNaming(false);
+          }}
+          onName={name =>
+            void attempt(async () => {
+              const sources = chosen.map(path => sourceOf(path, versionOf));
+              const made = await client.createSet(name, sources);
+              onMade(made.file_set.name);
+              const ref = `${made.file_set.name}:${made.file_set.version}`;
+              return made.is_new ? ref : `${ref} holds that already`;
+            })
+          }
+        />
+      )}
+      {files.length > 0 && files.length === chosen.length && !isNaming && (
+        <SureAction
+          words="delete"
+          sure={`yes, delete ${files.length === 1 ? 'it' : `${files.length} files`}`}
+          not="keep"
+          onSure={() =>
+            void attempt(async () => {
+              setDeleted(files);
+              await removeAll(client, files, false);
+              return 'deleted';
+            })
+          }
+        />
+      )}
+      {deleted.length > 0 && (
+        <Action
+          words="undo"
+          onClick={() =>
+            void attempt(async () => {
+              await removeAll(client, deleted, true);
+              setDeleted([]);
+              return 'brought back';
+            })
+          }
+        />
+      )}
+      {failure !== '' && (
+        <span className="jp-AcaiView-error" role="alert">
+          {failure}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** All versions of each file; what a file set holds is refused, which is told with its name. */
+async function removeAll(
+  client: DataClient,
+  paths: readonly string[],
+  undo: boolean
+): Promise<void> {
+  for (const path of paths) {
+    await client.removeFiles(encodePath(path), undo);
+  }
+}
+
+/** A file in the version that was seen; a folder as it is. */
+function sourceOf(
+  path: string,
+  versionOf: (path: string) => number | null
+): string {
+  const version = versionOf(path);
+  return version === null ? encodePath(path) : fileSpec(path, version);
+}
+
+function NameField(props: {
+  onName: (name: string) => void;
+  onCancel: () => void;
+}): React.ReactElement {
+  const { onName, onCancel } = props;
+  const [name, setName] = React.useState('');
+  const field = React.useRef<HTMLInputElement>(null);
+  React.useEffect(() => {
+    field.current?.focus();
+  }, []);
+  return (
+    <input
+      ref={field}
+      className="jp-AcaiFilter-field"
+      aria-label="Name of the file set"
+      placeholder="its name; Enter makes it"
+      value={name}
+      onChange={event => {
+        setName(event.target.value);
+      }}
+      onKeyDown={event => {
+        if (event.key === 'Enter' && name.trim() !== '') {
+          onName(name.trim());
+        } else if (event.key === 'Escape') {
+          event.stopPropagation();
+          onCancel();
+        }
+      }}
+    />
+  );
+}

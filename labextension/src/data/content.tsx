@@ -1,0 +1,248 @@
+import * as React from 'react';
+
+import {
+  OPEN_FILE,
+  OPEN_FILE_VERSION,
+  OPEN_JOB,
+  OPEN_SET
+} from '../commandIds';
+import type { IFileSet, ISubjectKind } from '../contract';
+import { linesForFile, linesForFolder, linesForSet } from '../core/dragged';
+import { FileTree } from '../core/fileTree';
+import { PagedList } from '../core/pagedList';
+import { folderOf, readFileSpec, readSetRef } from '../core/specText';
+import { ThingSearch } from '../core/thingSearch';
+import { ChosenBar } from './chosenBar';
+import { droppedFiles } from './dropping';
+import { FoundList, SearchField } from './searchView';
+import type { DataServices } from './services';
+import { SetList } from './setList';
+import { FollowingContent } from './tabs';
+import { TreeView } from './treeView';
+import { UploadsView } from './uploadsView';
+
+/** What stands in the sidebar. */
+export class DataContent extends FollowingContent {
+  constructor(services: DataServices) {
+    super(services);
+    this.addClass('jp-AcaiDataPanel-content');
+    const { client } = services;
+    this.tree = new FileTree((path, after) => client.folder(path, after));
+    this.sets = new PagedList(async after => {
+      const page = await client.sets(after ?? '');
+      return { items: page.file_sets, next: page.next ?? null };
+    });
+    this.search = new ThingSearch(request => client.find(request));
+  }
+
+  protected override async refresh(): Promise<void> {
+    await Promise.all([
+      this.tree.refresh(),
+      this.sets.refresh(),
+      this.search.ask(this.search.query)
+    ]);
+  }
+
+  protected override render(): React.ReactElement {
+    const { tree, sets, search, services } = this;
+    return (
+      <Sidebar tree={tree} sets={sets} search={search} services={services} />
+    );
+  }
+
+  private readonly tree: FileTree;
+  private readonly sets: PagedList<IFileSet, string>;
+  private readonly search: ThingSearch;
+}
+
+interface ISidebarProps {
+  tree: FileTree;
+  sets: PagedList<IFileSet, string>;
+  search: ThingSearch;
+  services: DataServices;
+}
+
+const TABS = ['files', 'file sets'] as const;
+type Tab = (typeof TABS)[number];
+
+function Sidebar(props: ISidebarProps): React.ReactElement {
+  const { search, services, sets } = props;
+  const { client, commands } = services;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => search.subscribe(again), [search]);
+  const [tab, setTab] = React.useState<Tab>('files');
+  const id = React.useId();
+  const openSet = (name: string, version?: number) =>
+    void commands.execute(
+      OPEN_SET,
+      version === undefined ? { name } : { name, version }
+    );
+  const open = (kind: ISubjectKind, thing: string) => {
+    const [file, set] = [readFileSpec(thing), readSetRef(thing)];
+    if (kind === 'job') {
+      void commands.execute(OPEN_JOB, { job: Number(thing) });
+    } else if (kind === 'file' && file !== null) {
+      void commands.execute(OPEN_FILE, { path: file.path });
+    } else if (set !== null) {
+      openSet(set.name, set.version);
+    }
+  };
+  return (
+    <>
+      <SearchField search={search} client={client} />
+      {search.query.trim() !== '' ? (
+        <FoundList search={search} onOpen={open} />
+      ) : (
+        <>
+          <TabList tab={tab} id={id} onTab={setTab} />
+          <div
+            role="tabpanel"
+            id={`${id}-panel`}
+            aria-label={tab}
+            className="jp-AcaiData-panel"
+          >
+            {tab === 'files' ? (
+              <Files {...props} />
+            ) : (
+              <SetList
+                sets={sets}
+                onOpen={openSet}
+                onDrag={(ref, data) => {
+                  data.setData('text/plain', linesForSet(ref));
+                }}
+              />
+            )}
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function TabList(props: {
+  tab: Tab;
+  id: string;
+  onTab: (tab: Tab) => void;
+}): React.ReactElement {
+  const { tab, id, onTab } = props;
+  const other = TABS[1 - TABS.indexOf(tab)] ?? tab;
+  return (
+    <div
+      role="tablist"
+      aria-label="what is listed"
+      className="jp-AcaiData-tabs"
+    >
+      {TABS.map(name => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          aria-selected={name === tab}
+          aria-controls={name === tab ? `${id}-panel` : undefined}
+          tabIndex={name === tab ? 0 : -1}
+          onClick={() => {
+            onTab(name);
+          }}
+          onKeyDown={event => {
+            if (['ArrowLeft', 'ArrowRight'].includes(event.key)) {
+              onTab(other);
+              const list = event.currentTarget.parentElement;
+              list
+                ?.querySelector<HTMLElement>(`[aria-selected=false]`)
+                ?.focus();
+            }
+          }}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Files(props: ISidebarProps): React.ReactElement {
+  const { tree, services } = props;
+  const { client, commands } = services;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => tree.subscribe(again), [tree]);
+  const [chosen, setChosen] = React.useState<ReadonlySet<string>>(new Set());
+  const isNone = !tree.isEmpty && tree.rows.length === 0;
+  const { uploads } = services;
+  const [only] = chosen;
+  const target = chosen.size === 1 && only !== undefined ? folderAt(only) : '/';
+  return (
+    <div
+      className="jp-AcaiData-panel"
+      onDragOver={event => {
+        if (event.dataTransfer.types.includes('Files')) {
+          event.preventDefault();
+        }
+      }}
+      onDrop={event => {
+        if (event.dataTransfer.types.includes('Files')) {
+          event.preventDefault();
+          const folder = folderUnder(event.target);
+          void droppedFiles(event.dataTransfer).then(given => {
+            if (given.length > 0) {
+              uploads.start(given, folder);
+            }
+          });
+        }
+      }}
+    >
+      {tree.error !== null && (
+        <p className="jp-AcaiView-error" role="alert">
+          {tree.error.message}
+        </p>
+      )}
+      {tree.isEmpty && tree.error === null && <p role="status">Asking…</p>}
+      {isNone && (
+        <p>
+          There are no files yet. Drop some here, or put them with{' '}
+          <code>%acai put FOLDER /path</code>.
+        </p>
+      )}
+      <TreeView
+        tree={tree}
+        name="files"
+        chosen={chosen}
+        onChoose={setChosen}
+        onOpen={row => void commands.execute(OPEN_FILE, { path: row.path })}
+        onDrag={({ path, child }, data) => {
+          const version = child?.version ?? null;
+          const lines =
+            version === null
+              ? linesForFolder(path)
+              : linesForFile(path, version);
+          data.setData('text/plain', lines);
+        }}
+      />
+      <ChosenBar
+        chosen={[...chosen]}
+        client={client}
+        versionOf={path =>
+          tree.rows.find(row => row.path === path)?.child?.version ?? null
+        }
+        onPreview={(path, version) =>
+          void commands.execute(OPEN_FILE_VERSION, { path, version })
+        }
+        onMade={name => void commands.execute(OPEN_SET, { name })}
+      />
+      <UploadsView uploads={uploads} folder={target} />
+    </div>
+  );
+}
+
+/** A folder itself, or the one that a file is in. */
+function folderAt(path: string): string {
+  return path.endsWith('/') ? path : folderOf(path);
+}
+
+/** The folder of the row that something was dropped on; what is dropped beside all rows goes to the top. */
+function folderUnder(node: EventTarget): string {
+  const row =
+    node instanceof Element
+      ? node.closest<HTMLElement>('[data-acai-folder]')
+      : null;
+  return row?.dataset.acaiFolder ?? '/';
+}

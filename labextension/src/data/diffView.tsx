@@ -1,0 +1,116 @@
+import * as React from 'react';
+
+import { asAcaiError } from '../core/connectionStore';
+import { formatSize } from '../core/format';
+import { type PreviewReader, WHOLE_BYTES } from '../core/previews';
+import { fileSpec } from '../core/specText';
+import { oneLine } from '../core/text';
+import { diffLines, folded, type IDiffLine } from '../core/textDiff';
+
+/** So many lines are laid out; who wants more reads the two files. */
+const MOST_LINES = 5_000;
+
+type Found =
+  { words: string; isFault: boolean } | { lines: readonly IDiffLine[] };
+
+/** What two versions of a text differ in, line by line. */
+export function DiffView(props: {
+  project: string;
+  path: string;
+  before: number;
+  after: number;
+  reader: PreviewReader;
+}): React.ReactElement {
+  const { project, path, before, after, reader } = props;
+  const [found, setFound] = React.useState<Found>({
+    words: 'Asking…',
+    isFault: false
+  });
+  React.useEffect(() => {
+    const read = async (version: number) => {
+      const place = { project, path, version, part: 1 };
+      return (await reader.whole(place)).bytes;
+    };
+    Promise.all([read(before), read(after)]).then(
+      ([left, right]) => {
+        setFound(compared(left, right));
+      },
+      (error: unknown) => {
+        setFound({ words: asAcaiError(error).message, isFault: true });
+      }
+    );
+  }, [project, path, before, after, reader]);
+  const names = `${oneLine(fileSpec(path, before))} and ${oneLine(fileSpec(path, after))}`;
+  return (
+    <section aria-label={names} className="jp-AcaiData-thing">
+      <h2>{names}</h2>
+      {'words' in found ? (
+        <p
+          className={found.isFault ? 'jp-AcaiView-error' : undefined}
+          role={found.isFault ? 'alert' : 'status'}
+        >
+          {found.words}
+        </p>
+      ) : (
+        <Lines lines={found.lines} />
+      )}
+    </section>
+  );
+}
+
+function Lines(props: { lines: readonly IDiffLine[] }): React.ReactElement {
+  const { lines } = props;
+  const count = (kind: IDiffLine['kind']) =>
+    lines.filter(line => line.kind === kind).length.toLocaleString('en-US');
+  return (
+    <>
+      <p role="status">
+        {`${count('added')} lines added, ${count('removed')} removed`}
+      </p>
+      <table className="jp-AcaiDiff" aria-label="lines that differ">
+        <tbody>
+          {lines.slice(0, MOST_LINES).map((line, at) => (
+            <tr key={at} data-kind={line.kind}>
+              <td>{line.before}</td>
+              <td>{line.after}</td>
+              <td>{SIGNS[line.kind]}</td>
+              <td>{oneLine(line.text.replaceAll('\t', '    '))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {lines.length > MOST_LINES && (
+        <p>{`${(lines.length - MOST_LINES).toLocaleString('en-US')} lines more are not shown.`}</p>
+      )}
+    </>
+  );
+}
+
+const SIGNS = { same: ' ', added: '+', removed: '−', skipped: '…' };
+
+function compared(left: Uint8Array, right: Uint8Array): Found {
+  if (isSame(left, right)) {
+    return { words: 'They hold the same.', isFault: false };
+  }
+  if (left.includes(0) || right.includes(0)) {
+    const sizes = `${formatSize(left.length)} and ${formatSize(right.length)}`;
+    return {
+      words: `They differ, and are not texts: ${sizes}.`,
+      isFault: false
+    };
+  }
+  const decoder = new TextDecoder();
+  const lines = diffLines(decoder.decode(left), decoder.decode(right));
+  return lines === null
+    ? {
+        words: `They differ in too many lines to be shown beside each other. Open both; up to ${formatSize(WHOLE_BYTES)} each is compared.`,
+        isFault: false
+      }
+    : { lines: folded(lines) };
+}
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  return (
+    left.length === right.length && left.every((byte, at) => byte === right[at])
+  );
+}

@@ -1,0 +1,83 @@
+import type { Contents, ServerConnection } from '@jupyterlab/services';
+import { type ISignal, Signal } from '@lumino/signaling';
+
+/** What is needed of JupyterLab's contents to show something: the model of one version of a file. */
+export type ReadModel = (
+  path: string,
+  options: Contents.IFetchOptions
+) => Promise<Contents.IModel>;
+
+export const DRIVE = 'acai';
+
+/** Versions of files as documents that can be read: they never change, so whatever would change one is refused. */
+export class VersionsDrive implements Contents.IDrive {
+  constructor(
+    readonly serverSettings: ServerConnection.ISettings,
+    private readonly read: ReadModel
+  ) {}
+
+  readonly name = DRIVE;
+  readonly fileChanged: ISignal<this, Contents.IChangedArgs> = new Signal(this);
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    Signal.clearData(this);
+  }
+
+  get(
+    path: string,
+    options: Contents.IFetchOptions = {}
+  ): Promise<Contents.IModel> {
+    return this.read(path, options);
+  }
+
+  getDownloadUrl(): Promise<string> {
+    return refusal('downloaded from here; the file’s tab in ACAI does that');
+  }
+
+  newUntitled(): Promise<Contents.IModel> {
+    return refusal('added to like a folder');
+  }
+
+  delete(): Promise<void> {
+    return refusal('deleted from here; the file’s tab in ACAI does that');
+  }
+
+  rename(): Promise<Contents.IModel> {
+    return refusal('renamed');
+  }
+
+  save(): Promise<Contents.IModel> {
+    return refusal('changed. Save it under another name');
+  }
+
+  copy(): Promise<Contents.IModel> {
+    return refusal('copied from here');
+  }
+
+  createCheckpoint(): Promise<Contents.ICheckpointModel> {
+    return refusal('changed');
+  }
+
+  listCheckpoints(): Promise<Contents.ICheckpointModel[]> {
+    return Promise.resolve([]);
+  }
+
+  restoreCheckpoint(): Promise<void> {
+    return refusal('changed');
+  }
+
+  deleteCheckpoint(): Promise<void> {
+    return refusal('changed');
+  }
+
+  private _isDisposed = false;
+}
+
+function refusal(what: string): Promise<never> {
+  return Promise.reject(new Error(`A version of a file cannot be ${what}.`));
+}

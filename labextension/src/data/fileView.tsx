@@ -1,0 +1,204 @@
+import * as React from 'react';
+
+import type { IFileVersion } from '../contract';
+import { type FileVersions, makerOf } from '../core/fileVersions';
+import { formatSize } from '../core/format';
+import { fileSpec } from '../core/specText';
+import { oneLine } from '../core/text';
+import { formatValue } from '../core/values';
+import { Action, SureAction } from '../views/action';
+
+export interface IFileViewProps {
+  file: FileVersions;
+  /** What went wrong with what was done last. */
+  failure: string;
+  onOpen: (version: number) => void;
+  onDownload: (version: number) => void;
+  /** Deletes a version, or brings it back. */
+  onRemove: (version: number, undo: boolean) => void;
+  onCompare: (before: number, after: number) => void;
+  onOpenJob: (job: number) => void;
+  /** What is said of one version, below the list. */
+  about: (version: number) => React.ReactNode;
+}
+
+/** One file: its versions with who made each, when, and by which job; what one of them holds; how two differ. */
+export function FileView(props: IFileViewProps): React.ReactElement {
+  const { file, onCompare } = props;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => file.subscribe(again), [file]);
+  const { items } = file;
+  React.useEffect(() => {
+    void file.trace();
+  }, [file, items]);
+  const [chosen, setChosen] = React.useState<readonly number[]>([]);
+  const [selected, setSelected] = React.useState<number | null>(null);
+  const shown = selected ?? file.items[0]?.version ?? null;
+  const fault = props.failure || (file.error?.message ?? '');
+  const [after, before] = [...chosen].sort((a, b) => b - a);
+  return (
+    <section aria-label={oneLine(file.path)} className="jp-AcaiData-thing">
+      <h2>{oneLine(file.path)}</h2>
+      {fault !== '' && (
+        <p className="jp-AcaiView-error" role="alert">
+          {fault}
+        </p>
+      )}
+      {file.isEmpty && fault === '' && <p role="status">Asking…</p>}
+      {!file.isEmpty && (
+        <table className="jp-AcaiData-table" aria-label="versions">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span className="jp-AcaiView-aside">compare</span>
+              </th>
+              {['version', 'size', 'when', 'who', 'made by'].map(words => (
+                <th key={words} scope="col">
+                  {words}
+                </th>
+              ))}
+              <th scope="col">
+                <span className="jp-AcaiView-aside">what to do</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {file.items.map(one => (
+              <Row
+                key={one.version}
+                {...props}
+                one={one}
+                isShown={one.version === shown}
+                isChosen={chosen.includes(one.version)}
+                onShow={() => {
+                  setSelected(one.version);
+                }}
+                onChoose={isChosen => {
+                  const rest = chosen.filter(other => other !== one.version);
+                  setChosen(isChosen ? [...rest.slice(-1), one.version] : rest);
+                }}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div role="group" aria-label="versions, what to do">
+        {file.hasMore && (
+          <Action words="older" onClick={() => void file.more()} />
+        )}
+        {before !== undefined && after !== undefined ? (
+          <Action
+            words={`compare ${before} and ${after}`}
+            onClick={() => {
+              onCompare(before, after);
+            }}
+          />
+        ) : (
+          file.items.length > 1 && (
+            <span className="jp-AcaiData-hint">
+              Tick two versions to compare them.
+            </span>
+          )
+        )}
+      </div>
+      {shown !== null && props.about(shown)}
+    </section>
+  );
+}
+
+function Row(
+  props: IFileViewProps & {
+    one: IFileVersion;
+    isShown: boolean;
+    isChosen: boolean;
+    onShow: () => void;
+    onChoose: (isChosen: boolean) => void;
+  }
+): React.ReactElement {
+  const { file, one, isShown, isChosen, onShow, onChoose, onOpenJob } = props;
+  const { version } = one;
+  const isDeleted = typeof one.deleted_at === 'string';
+  const { words, job } = makerOf(file.originOf(version));
+  return (
+    <tr
+      data-deleted={isDeleted ? '' : undefined}
+      data-active={isShown ? '' : undefined}
+      data-acai-file={fileSpec(file.path, version)}
+    >
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`compare version ${version}`}
+          disabled={isDeleted}
+          checked={isChosen}
+          onChange={event => {
+            onChoose(event.currentTarget.checked);
+          }}
+        />
+      </td>
+      <td>
+        <button
+          type="button"
+          className="jp-AcaiView-button"
+          aria-label={`version ${version}`}
+          aria-pressed={isShown}
+          onClick={onShow}
+        >
+          {version}
+        </button>
+      </td>
+      <td>{isDeleted ? 'deleted' : formatSize(one.size_bytes)}</td>
+      <td>{formatValue('created_at', { time: one.created_at })}</td>
+      <td>{oneLine(one.creator)}</td>
+      <td>
+        {job === null ? (
+          words
+        ) : (
+          <Action
+            words={words}
+            onClick={() => {
+              onOpenJob(job);
+            }}
+          />
+        )}
+      </td>
+      <td>
+        {isDeleted ? (
+          <Action
+            words="bring back"
+            name={`bring back version ${version}`}
+            onClick={() => {
+              props.onRemove(version, true);
+            }}
+          />
+        ) : (
+          <>
+            <Action
+              words="open"
+              name={`open version ${version}`}
+              onClick={() => {
+                props.onOpen(version);
+              }}
+            />
+            <Action
+              words="download"
+              name={`download version ${version}`}
+              onClick={() => {
+                props.onDownload(version);
+              }}
+            />
+            <SureAction
+              words="delete"
+              name={`delete version ${version}`}
+              sure={`yes, delete version ${version}`}
+              not="keep"
+              onSure={() => {
+                props.onRemove(version, false);
+              }}
+            />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}

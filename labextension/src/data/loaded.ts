@@ -1,0 +1,30 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+
+import type { IAcaiConnection } from '../tokens';
+import type { Models } from './parts';
+import type { DataServices } from './services';
+
+/** What this area loads when it is first needed, once. */
+export class Loaded {
+  constructor(
+    readonly app: JupyterFrontEnd,
+    readonly connection: IAcaiConnection
+  ) {}
+
+  services(): Promise<DataServices> {
+    this._services ??= import('./services').then(
+      ({ DataServices }) => new DataServices(this.connection, this.app.commands)
+    );
+    return this._services;
+  }
+
+  models(): Promise<Models> {
+    this._models ??= Promise.all([import('./parts'), this.services()]).then(
+      ([{ Models }, services]) => new Models(services)
+    );
+    return this._models;
+  }
+
+  private _services: Promise<DataServices> | null = null;
+  private _models: Promise<Models> | null = null;
+}

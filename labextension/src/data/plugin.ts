@@ -1,0 +1,266 @@
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette, Notification } from '@jupyterlab/apputils';
+import { PageConfig } from '@jupyterlab/coreutils';
+
+import {
+  COMPARE_SETS,
+  COMPARE_VERSIONS,
+  OPEN_DATA,
+  OPEN_FILE,
+  OPEN_FILE_VERSION,
+  OPEN_PROVENANCE,
+  OPEN_SET,
+  USE_AS_INPUT
+} from '../commandIds';
+import { projectOf } from '../connection/project';
+import { MainTabs } from '../panel/mainTabs';
+import { IAcaiConnection } from '../tokens';
+import { DRIVE, VersionsDrive } from './drive';
+import { DataPanel } from './dataPanel';
+import { Loaded } from './loaded';
+
+/** Below the panel of jobs (300), before the table of contents (400). */
+const RANK = 310;
+/** What JupyterLab calls its viewers, beside which it is said what they show. */
+const VIEWERS = ['Editor', 'CSVTable', 'TSVTable', 'Image', 'JSON', 'Notebook'];
+
+export const dataPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'acai-jupyter:data',
+  description: 'Shows files and file sets, their versions and what they hold.',
+  autoStart: true,
+  requires: [IAcaiConnection],
+  optional: [ICommandPalette, ILayoutRestorer],
+  activate: activateData
+};
+
+function activateData(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  palette: ICommandPalette | null,
+  restorer: ILayoutRestorer | null
+): void {
+  leaveAddress();
+  const tabs = new MainTabs(app, 'acai-data');
+  const loaded = new Loaded(app, connection);
+  const panel = new DataPanel(loaded);
+  app.shell.add(panel, 'left', { rank: RANK, type: 'ACAI Data' });
+  restorer?.add(panel, DataPanel.id);
+  if (restorer !== null) {
+    tabs.restore(restorer);
+  }
+  app.commands.addCommand(OPEN_DATA, {
+    label: args => (args.isMenu === true ? 'ACAI Data' : 'ACAI: Open Data'),
+    caption: 'Show the files and file sets of the project',
+    execute: () => {
+      app.shell.activateById(panel.id);
+    }
+  });
+  palette?.addItem({ command: OPEN_DATA, category: 'ACAI' });
+  addPreviews(app, connection, loaded);
+  addMenus(app, loaded);
+  addFile(app, loaded, tabs);
+  addSet(app, loaded, tabs);
+}
+
+/** Versions of files open in JupyterLab's own viewers; beside what these show it is said which version it is. */
+function addPreviews(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  loaded: Loaded
+): void {
+  const { commands, docRegistry, serviceManager } = app;
+  const drive = new VersionsDrive(
+    serviceManager.serverSettings,
+    async (path, options) => (await loaded.models()).model(path, options)
+  );
+  serviceManager.contents.addDrive(drive);
+  for (const name of VIEWERS) {
+    docRegistry.addWidgetExtension(name, {
+      createNew: (widget, { path }) => {
+        if (path.startsWith(`${DRIVE}:`)) {
+          void loaded.models().then(models => {
+            models.addParts(widget, path);
+          });
+        }
+      }
+    });
+  }
+  commands.addCommand(OPEN_FILE_VERSION, {
+    label: 'Open Version',
+    caption: 'Show what a version of a file holds',
+    isVisible: args => typeof args.path === 'string',
+    execute: async ({ path, version, part, project }) => {
+      if (typeof path !== 'string' || typeof version !== 'number') {
+        return;
+      }
+      await connection.connect();
+      const { previewPath } = await import('../core/previews');
+      const name = previewPath({
+        project: typeof project === 'string' ? project : projectOf(connection),
+        path,
+        version,
+        part: typeof part === 'number' ? part : 1
+      });
+      await commands.execute('docmanager:open', { path: `${DRIVE}:${name}` });
+    }
+  });
+}
+
+/**
+ * The page's address names the document that was looked at, and JupyterLab looks for it in a file browser, where none of ours is.
+ * Taken out before the page reads it; the document is opened again with the layout.
+ */
+function leaveAddress(): void {
+  const { href } = window.location;
+  const plain = href.replace(/\/tree\/+acai(?::|%3A)[^?#]*/i, '');
+  if (plain !== href) {
+    window.history.replaceState(null, '', plain);
+    PageConfig.setOption('treePath', '');
+  }
+}
+
+function addFile(app: JupyterFrontEnd, loaded: Loaded, tabs: MainTabs): void {
+  const { commands } = app;
+  commands.addCommand(OPEN_FILE, {
+    label: 'Open Versions',
+    caption: 'Show the versions of a file in a tab',
+    isVisible: args => typeof args.path === 'string',
+    execute: async ({ path }) => {
+      if (typeof path !== 'string') {
+        return;
+      }
+      const [{ FileTab }, services] = await Promise.all([
+        import('./tabs'),
+        loaded.services()
+      ]);
+      await tabs.show(
+        FileTab.idOf(path),
+        { command: OPEN_FILE, path },
+        () => new FileTab(path, services)
+      );
+    }
+  });
+  commands.addCommand(COMPARE_VERSIONS, {
+    label: 'Compare Versions',
+    caption: 'Show in which lines two versions of a file differ',
+    isVisible: args => typeof args.path === 'string',
+    execute: async ({ path, before, after, project }) => {
+      if (
+        typeof path !== 'string' ||
+        typeof before !== 'number' ||
+        typeof after !== 'number' ||
+        typeof project !== 'string'
+      ) {
+        return;
+      }
+      const [{ DiffTab }, services] = await Promise.all([
+        import('./tabs'),
+        loaded.services()
+      ]);
+      await services.connection.connect();
+      await tabs.show(
+        DiffTab.idOf(path, before, after),
+        { command: COMPARE_VERSIONS, path, before, after, project },
+        () => new DiffTab(path, before, after, project, services)
+      );
+    }
+  });
+}
+
+/** On anything of ours that says which file or set it is, wherever it stands on the page. */
+function addMenus(app: JupyterFrontEnd, loaded: Loaded): void {
+  const { commands, contextMenu } = app;
+  const specUnder = () => {
+    const node = app.contextMenuHitTest(
+      one =>
+        one.dataset.acaiFile !== undefined ||
+        one.dataset.acaiThing !== undefined
+    );
+    return node?.dataset.acaiFile ?? node?.dataset.acaiThing ?? '';
+  };
+  commands.addCommand(SHOW_FILE_PROVENANCE, {
+    label: 'Show Provenance',
+    caption: 'Draw what the file set came from that this version was first in',
+    execute: async () => {
+      const spec = specUnder();
+      const { client } = await loaded.services();
+      const { action, through } = await client.origin(spec);
+      const set = action?.outputs[0] ?? through.at(-1);
+      if (set === undefined) {
+        Notification.info(`${spec} is in no file set, so nothing is drawn.`);
+      } else {
+        await commands.execute(OPEN_PROVENANCE, { spec: set });
+      }
+    }
+  });
+  commands.addCommand(USE_THIS_AS_INPUT, {
+    label: 'Use as Input',
+    caption:
+      'Add this as an input of the active cell, which runs as a job then',
+    isVisible: () => commands.isVisible(USE_AS_INPUT),
+    isEnabled: () => commands.isEnabled(USE_AS_INPUT),
+    execute: () => commands.execute(USE_AS_INPUT, { spec: specUnder() })
+  });
+  contextMenu.addItem({
+    command: SHOW_FILE_PROVENANCE,
+    selector: '[data-acai-file]',
+    rank: 0
+  });
+  for (const selector of ['[data-acai-file]', '[data-acai-thing*=":"]']) {
+    const command = USE_THIS_AS_INPUT;
+    contextMenu.addItem({ command, selector, rank: 1 });
+  }
+}
+
+const SHOW_FILE_PROVENANCE = 'acai:show-file-provenance';
+const USE_THIS_AS_INPUT = 'acai:use-this-as-input';
+
+function addSet(app: JupyterFrontEnd, loaded: Loaded, tabs: MainTabs): void {
+  const { commands } = app;
+  commands.addCommand(OPEN_SET, {
+    label: 'Open File Set',
+    caption: 'Show a file set and its versions in a tab',
+    isVisible: args => typeof args.name === 'string',
+    execute: async ({ name, version }) => {
+      if (typeof name !== 'string') {
+        return;
+      }
+      const [{ SetTab }, services] = await Promise.all([
+        import('./setTabs'),
+        loaded.services()
+      ]);
+      const tab = await tabs.show(
+        SetTab.idOf(name),
+        { command: OPEN_SET, name },
+        () => new SetTab(name, services)
+      );
+      if (typeof version === 'number' && tab instanceof SetTab) {
+        tab.content.choose(version);
+      }
+    }
+  });
+  commands.addCommand(COMPARE_SETS, {
+    label: 'Compare File Sets',
+    caption: 'Show in which files two file sets differ',
+    isVisible: args => typeof args.before === 'string',
+    execute: async ({ before, after }) => {
+      if (typeof before !== 'string' || typeof after !== 'string') {
+        return;
+      }
+      const [{ SetDiffTab }, services] = await Promise.all([
+        import('./setTabs'),
+        loaded.services()
+      ]);
+      await services.connection.connect();
+      await tabs.show(
+        SetDiffTab.idOf(before, after),
+        { command: COMPARE_SETS, before, after },
+        () => new SetDiffTab(before, after, services)
+      );
+    }
+  });
+}

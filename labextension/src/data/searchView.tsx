@@ -1,0 +1,123 @@
+import * as React from 'react';
+
+import type { IKnownKey, ISubjectKind } from '../contract';
+import type { DataClient } from '../core/dataClient';
+import { oneLine } from '../core/text';
+import { type IFoundKind, KINDS, type ThingSearch } from '../core/thingSearch';
+import { formatValue } from '../core/values';
+import { QueryField } from '../jobs/filterBar';
+
+/** Who types waits no longer than this for what is found. */
+const PAUSE_MS = 200;
+const NAMES: { [kind in ISubjectKind]: string } = {
+  file_set: 'File sets',
+  file: 'Files',
+  job: 'Jobs'
+};
+
+/** One field over files, file sets and jobs, in the query language. */
+export function SearchField(props: {
+  search: ThingSearch;
+  client: DataClient;
+}): React.ReactElement {
+  const { search, client } = props;
+  const [text, setText] = React.useState(search.query);
+  const timer = React.useRef<ReturnType<typeof setTimeout>>();
+  const complete = React.useCallback(
+    async (prefix: string): Promise<IKnownKey[]> => {
+      const lists = await Promise.all(
+        KINDS.map(kind => client.keys(kind, prefix))
+      );
+      const known = lists.flatMap(({ keys }) =>
+        keys.map(key => [key.key, key] as const)
+      );
+      return [...new Map(known).values()].slice(0, 20);
+    },
+    [client]
+  );
+  return (
+    <div
+      role="search"
+      className="jp-AcaiData-search"
+      data-lm-suppress-shortcuts="true"
+    >
+      <QueryField
+        label="Find files, file sets and jobs"
+        placeholder="find, like: accuracy > 0.9"
+        text={text}
+        query={search.query}
+        error={search.fault}
+        complete={complete}
+        onChange={(next, isAtOnce) => {
+          setText(next);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(
+            () => void search.ask(next),
+            isAtOnce ? 0 : PAUSE_MS
+          );
+        }}
+      />
+    </div>
+  );
+}
+
+/** What was found, by kinds. */
+export function FoundList(props: {
+  search: ThingSearch;
+  onOpen: (kind: ISubjectKind, thing: string) => void;
+}): React.ReactElement {
+  const { search, onOpen } = props;
+  const count = search.found.reduce((sum, one) => sum + one.rows.length, 0);
+  const told = search.isAsking
+    ? 'Asking…'
+    : count === 0 && search.fault === null
+      ? 'Nothing is found.'
+      : '';
+  return (
+    <div className="jp-AcaiData-found">
+      <p role="status">{told}</p>
+      {search.found.map(one => (
+        <Group key={one.kind} found={one} onOpen={onOpen} />
+      ))}
+    </div>
+  );
+}
+
+function Group(props: {
+  found: IFoundKind;
+  onOpen: (kind: ISubjectKind, thing: string) => void;
+}): React.ReactElement | null {
+  const { found, onOpen } = props;
+  const { kind, rows, hasMore } = found;
+  if (rows.length === 0) {
+    return null;
+  }
+  return (
+    <section aria-label={`${NAMES[kind]} found`}>
+      <h3>{`${NAMES[kind]} ${hasMore ? `${rows.length}+` : rows.length}`}</h3>
+      <ul>
+        {rows.map(({ thing, values }) => (
+          <li key={thing}>
+            <button
+              type="button"
+              className="jp-AcaiData-row"
+              data-acai-thing={kind === 'file' ? undefined : thing}
+              data-acai-file={kind === 'file' ? thing : undefined}
+              onClick={() => {
+                onOpen(kind, thing);
+              }}
+            >
+              <span>{oneLine(kind === 'job' ? `job ${thing}` : thing)}</span>
+              <span>
+                {values
+                  .map(value => formatValue('', value))
+                  .filter(words => words !== '')
+                  .join(' · ')}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+import * as React from 'react';
+
+import type { IFileSet } from '../contract';
+import { formatSize } from '../core/format';
+import type { PagedList } from '../core/pagedList';
+import { oneLine } from '../core/text';
+import { Action } from '../views/action';
+
+/** The file sets of the project, the newest version of each name. */
+export function SetList(props: {
+  sets: PagedList<IFileSet, string>;
+  onOpen: (name: string) => void;
+  onDrag?: (ref: string, data: DataTransfer) => void;
+}): React.ReactElement {
+  const { sets, onOpen, onDrag } = props;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => sets.subscribe(again), [sets]);
+  return (
+    <div className="jp-AcaiData-found">
+      {sets.error !== null && (
+        <p className="jp-AcaiView-error" role="alert">
+          {sets.error.message}
+        </p>
+      )}
+      {sets.isEmpty && sets.error === null && <p role="status">Asking…</p>}
+      {!sets.isEmpty && sets.items.length === 0 && (
+        <p>
+          There are no file sets yet. Choose files and press <q>make a set</q>,
+          or <code>%acai put FOLDER /path --as NAME</code>.
+        </p>
+      )}
+      <ul aria-label="file sets">
+        {sets.items.map(one => {
+          const ref = `${one.name}:${one.version}`;
+          return (
+            <li key={one.name}>
+              <button
+                type="button"
+                className="jp-AcaiData-row"
+                data-acai-thing={ref}
+                draggable={onDrag !== undefined}
+                onDragStart={event => onDrag?.(ref, event.dataTransfer)}
+                onClick={() => {
+                  onOpen(one.name);
+                }}
+              >
+                <span>{oneLine(ref)}</span>
+                <span>{countOf(one)}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {sets.hasMore && (
+        <Action words="more file sets" onClick={() => void sets.more()} />
+      )}
+    </div>
+  );
+}
+
+export function countOf(set: IFileSet): string {
+  const files = `${set.file_count.toLocaleString('en-US')} file${set.file_count === 1 ? '' : 's'}`;
+  return `${files} · ${formatSize(set.size_bytes)}`;
+}

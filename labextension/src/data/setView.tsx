@@ -1,0 +1,333 @@
+import * as React from 'react';
+
+import type { IFileSet } from '../contract';
+import { FileTree } from '../core/fileTree';
+import { asAcaiError } from '../core/connectionStore';
+import type { DataClient } from '../core/dataClient';
+import type { PagedList } from '../core/pagedList';
+import { oneLine } from '../core/text';
+import { formatValue } from '../core/values';
+import { Action, SureAction } from '../views/action';
+import { countOf } from './setList';
+import { TreeView } from './treeView';
+
+export interface ISetViewProps {
+  name: string;
+  versions: PagedList<IFileSet, number>;
+  client: DataClient;
+  /** The version that was asked for; the newest where none was. */
+  wanted: number | null;
+  onCompare: (before: number, after: number) => void;
+  onOpenFile: (path: string, version: number) => void;
+  onProvenance: (ref: string) => void;
+  /** Null where no cell could take it. */
+  onUse: ((ref: string) => void) | null;
+  about: (ref: string) => React.ReactNode;
+}
+
+/** One file set: its versions, what each holds, its aliases and note, how two differ. */
+export function SetView(props: ISetViewProps): React.ReactElement {
+  const { name, versions, wanted, onCompare } = props;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => versions.subscribe(again), [versions]);
+  const [chosen, setChosen] = React.useState<readonly number[]>([]);
+  const [selected, setSelected] = React.useState<number | null>(wanted);
+  const [failure, setFailure] = React.useState('');
+  React.useEffect(() => {
+    setSelected(wanted);
+  }, [wanted]);
+  const [after, before] = [...chosen].sort((a, b) => b - a);
+  const shown =
+    versions.items.find(one => one.version === selected) ??
+    versions.items.find(one => typeof one.deleted_at !== 'string');
+  const attempt = (work: () => Promise<unknown>) => {
+    work().then(
+      async () => {
+        setFailure('');
+        await versions.refresh();
+      },
+      (error: unknown) => {
+        setFailure(asAcaiError(error).message);
+      }
+    );
+  };
+  const fault = failure || (versions.error?.message ?? '');
+  return (
+    <section
+      aria-label={`file set ${oneLine(name)}`}
+      className="jp-AcaiData-thing"
+    >
+      <h2>{oneLine(name)}</h2>
+      {fault !== '' && (
+        <p className="jp-AcaiView-error" role="alert">
+          {fault}
+        </p>
+      )}
+      {versions.isEmpty && fault === '' && <p role="status">Asking…</p>}
+      {!versions.isEmpty && (
+        <Versions
+          {...props}
+          shown={shown?.version ?? null}
+          chosen={chosen}
+          onShow={setSelected}
+          onChoose={setChosen}
+        />
+      )}
+      <div role="group" aria-label="versions, what to do">
+        {versions.hasMore && (
+          <Action words="older" onClick={() => void versions.more()} />
+        )}
+        {before !== undefined && after !== undefined ? (
+          <Action
+            words={`compare ${before} and ${after}`}
+            onClick={() => {
+              onCompare(before, after);
+            }}
+          />
+        ) : (
+          versions.items.length > 1 && (
+            <span className="jp-AcaiData-hint">
+              Tick two versions to compare them.
+            </span>
+          )
+        )}
+      </div>
+      {shown !== undefined && (
+        <Shown
+          key={shown.version}
+          {...props}
+          shown={shown}
+          onAttempt={attempt}
+        />
+      )}
+    </section>
+  );
+}
+
+function Versions(
+  props: ISetViewProps & {
+    shown: number | null;
+    chosen: readonly number[];
+    onShow: (version: number) => void;
+    onChoose: (versions: readonly number[]) => void;
+  }
+): React.ReactElement {
+  const { name, versions, shown, chosen, onShow, onChoose } = props;
+  return (
+    <table className="jp-AcaiData-table" aria-label="versions">
+      <thead>
+        <tr>
+          <th scope="col">
+            <span className="jp-AcaiView-aside">compare</span>
+          </th>
+          {['version', 'holds', 'when', 'who', 'aliases', 'note'].map(words => (
+            <th key={words} scope="col">
+              {words}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {versions.items.map(one => {
+          const { version } = one;
+          const isDeleted = typeof one.deleted_at === 'string';
+          return (
+            <tr
+              key={version}
+              data-acai-thing={`${name}:${version}`}
+              data-active={version === shown ? '' : undefined}
+              data-deleted={isDeleted ? '' : undefined}
+            >
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`compare version ${version}`}
+                  disabled={isDeleted}
+                  checked={chosen.includes(version)}
+                  onChange={event => {
+                    const rest = chosen.filter(other => other !== version);
+                    const isOn = event.currentTarget.checked;
+                    onChoose(isOn ? [...rest.slice(-1), version] : rest);
+                  }}
+                />
+              </td>
+              <td>
+                <button
+                  type="button"
+                  className="jp-AcaiView-button"
+                  aria-label={`version ${version}`}
+                  aria-pressed={version === shown}
+                  onClick={() => {
+                    onShow(version);
+                  }}
+                >
+                  {version}
+                </button>
+              </td>
+              <td>{isDeleted ? 'deleted' : countOf(one)}</td>
+              <td>{formatValue('created_at', { time: one.created_at })}</td>
+              <td>{oneLine(one.creator)}</td>
+              <td>{(one.aliases ?? []).map(oneLine).join(', ')}</td>
+              <td>{oneLine((one.note ?? '').split('\n')[0] ?? '')}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Shown(
+  props: ISetViewProps & {
+    shown: IFileSet;
+    onAttempt: (work: () => Promise<unknown>) => void;
+  }
+): React.ReactElement {
+  const { name, client, shown, onAttempt, onProvenance, onUse } = props;
+  const ref = `${name}:${shown.version}`;
+  const isDeleted = typeof shown.deleted_at === 'string';
+  if (isDeleted) {
+    return (
+      <div role="group" aria-label={`${ref}, what to do`}>
+        <Action
+          words={`bring back ${ref}`}
+          onClick={() => {
+            onAttempt(() => client.removeSet(ref, true));
+          }}
+        />
+      </div>
+    );
+  }
+  return (
+    <>
+      <div role="group" aria-label={`${ref}, what to do`}>
+        {onUse !== null && (
+          <Action
+            words="use as input"
+            onClick={() => {
+              onUse(ref);
+            }}
+          />
+        )}
+        <Action
+          words="provenance"
+          onClick={() => {
+            onProvenance(ref);
+          }}
+        />
+        <SureAction
+          words="delete"
+          sure={`yes, delete ${ref}`}
+          not="keep it"
+          onSure={() => {
+            onAttempt(() => client.removeSet(ref, false));
+          }}
+        />
+      </div>
+      {props.about(ref)}
+      <Names shown={shown} client={client} onAttempt={onAttempt} />
+      <Contents {...props} setRef={ref} />
+    </>
+  );
+}
+
+/** Aliases and the note, which are all that can be changed of a version beside its attributes. */
+function Names(props: {
+  shown: IFileSet;
+  client: DataClient;
+  onAttempt: (work: () => Promise<unknown>) => void;
+}): React.ReactElement {
+  const { shown, client, onAttempt } = props;
+  const { name, version, aliases = [], note = '' } = shown;
+  const ref = `${name}:${version}`;
+  const [alias, setAlias] = React.useState('');
+  const [text, setText] = React.useState(note);
+  React.useEffect(() => {
+    setText(note);
+  }, [note]);
+  const keep = () => {
+    if (text !== note) {
+      onAttempt(() => client.setNote(ref, text));
+    }
+  };
+  return (
+    <div className="jp-AcaiData-names" data-lm-suppress-shortcuts="true">
+      <ul className="jp-AcaiLabels" aria-label="Aliases">
+        {aliases.map(one => (
+          <li key={one}>
+            {oneLine(one)}
+            <button
+              type="button"
+              aria-label={`remove alias ${oneLine(one)}`}
+              onClick={() => {
+                onAttempt(() => client.removeAlias(name, one));
+              }}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+      <input
+        className="jp-AcaiFilter-field jp-AcaiLabels-field"
+        aria-label={`Add an alias to ${ref}`}
+        placeholder="an alias, like: paper"
+        value={alias}
+        onChange={event => {
+          setAlias(event.target.value);
+        }}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && alias.trim() !== '') {
+            onAttempt(() => client.setAlias(ref, alias.trim()));
+            setAlias('');
+          }
+        }}
+      />
+      <textarea
+        className="jp-AcaiFilter-field jp-AcaiLabels-note"
+        aria-label={`Note on ${ref}`}
+        placeholder="a note"
+        rows={2}
+        maxLength={10_000}
+        value={text}
+        onChange={event => {
+          setText(event.target.value);
+        }}
+        onBlur={keep}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && event.ctrlKey) {
+            keep();
+          }
+        }}
+      />
+    </div>
+  );
+}
+
+function Contents(
+  props: ISetViewProps & { setRef: string }
+): React.ReactElement {
+  const { setRef, client, onOpenFile } = props;
+  const [chosen, setChosen] = React.useState<ReadonlySet<string>>(new Set());
+  const tree = React.useMemo(
+    () => new FileTree((path, after) => client.folder(path, after, setRef)),
+    [client, setRef]
+  );
+  React.useEffect(() => {
+    void tree.open('/');
+  }, [tree]);
+  return (
+    <div className="jp-AcaiData-contents">
+      <h3>Contents</h3>
+      <TreeView
+        tree={tree}
+        name={`contents of ${setRef}`}
+        chosen={chosen}
+        onChoose={setChosen}
+        onOpen={row => {
+          onOpenFile(row.path, row.child?.version ?? 1);
+        }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,188 @@
+import { MainAreaWidget } from '@jupyterlab/apputils';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import type { Message } from '@lumino/messaging';
+import * as React from 'react';
+
+import { COMPARE_VERSIONS, OPEN_FILE_VERSION, OPEN_JOB } from '../commandIds';
+import { projectOf } from '../connection/project';
+import type { IEvent } from '../contract';
+import { asAcaiError } from '../core/connectionStore';
+import { FileVersions } from '../core/fileVersions';
+import { Refresher } from '../core/refresher';
+import { fileSpec, nameOf } from '../core/specText';
+import { oneLine } from '../core/text';
+import { dataIcon } from '../panel/icon';
+import { About } from './about';
+import { DiffView } from './diffView';
+import { downloadVersion } from './downloading';
+import { FileView } from './fileView';
+import type { DataServices } from './services';
+
+/** Content of a tab that follows what happens to files and sets, while it is seen. */
+export abstract class FollowingContent extends ReactWidget {
+  constructor(protected readonly services: DataServices) {
+    super();
+    this.addClass('jp-AcaiView');
+    this.addClass('jp-AcaiData');
+    const { connection } = services;
+    connection.eventReceived.connect(this.hear);
+    connection.reloadNeeded.connect(this.doubt);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      const { connection } = this.services;
+      connection.eventReceived.disconnect(this.hear);
+      connection.reloadNeeded.disconnect(this.doubt);
+      this.refresher.dispose();
+      super.dispose();
+    }
+  }
+
+  /** Read anew what is shown. */
+  protected abstract refresh(): Promise<void>;
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.refresher.setSeen(this.isVisible);
+    void this.services.connection.connect().then(() => this.readAgain());
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.refresher.setSeen(true);
+  }
+
+  protected override onAfterHide(message: Message): void {
+    super.onAfterHide(message);
+    this.refresher.setSeen(false);
+  }
+
+  /** Raised each time that something was read anew. */
+  protected stamp = 0;
+
+  private readonly hear = (_: unknown, event: IEvent): void => {
+    if (/^(?:file|alias|metadata)/.test(event.kind)) {
+      this.doubt();
+    }
+  };
+
+  private readonly doubt = (): void => {
+    this.refresher.doubt();
+  };
+
+  private async readAgain(): Promise<void> {
+    await this.refresh();
+    this.stamp += 1;
+    this.update();
+  }
+
+  private readonly refresher = new Refresher(() => this.readAgain());
+}
+
+/** One file in the main area. */
+export class FileTab extends MainAreaWidget<FileContent> {
+  static idOf(path: string): string {
+    return `acai-file-${path}`;
+  }
+
+  constructor(path: string, services: DataServices) {
+    super({ content: new FileContent(path, services) });
+    this.id = FileTab.idOf(path);
+    this.title.icon = dataIcon;
+    this.title.label = `${oneLine(nameOf(path))} · versions`;
+    this.title.caption = oneLine(path);
+    this.title.closable = true;
+  }
+}
+
+class FileContent extends FollowingContent {
+  constructor(path: string, services: DataServices) {
+    super(services);
+    this.file = new FileVersions(services.client, path);
+  }
+
+  protected override refresh(): Promise<void> {
+    return this.file.refresh();
+  }
+
+  protected override render(): React.ReactElement {
+    const { file, services } = this;
+    const { client, commands, connection } = services;
+    const { path } = file;
+    return (
+      <FileView
+        file={file}
+        failure={this.failure}
+        onOpen={version =>
+          void commands.execute(OPEN_FILE_VERSION, { path, version })
+        }
+        onDownload={version => void downloadVersion(services, path, version)}
+        onRemove={(version, undo) => void this.remove(version, undo)}
+        onCompare={(before, after) =>
+          void commands.execute(COMPARE_VERSIONS, {
+            path,
+            before,
+            after,
+            project: projectOf(connection)
+          })
+        }
+        onOpenJob={job => void commands.execute(OPEN_JOB, { job })}
+        about={version => (
+          <About
+            thing={fileSpec(path, version)}
+            client={client}
+            stamp={this.stamp}
+          />
+        )}
+      />
+    );
+  }
+
+  private async remove(version: number, undo: boolean): Promise<void> {
+    const { file, services } = this;
+    try {
+      await services.client.removeFiles(fileSpec(file.path, version), undo);
+      this.failure = '';
+      await file.refresh();
+    } catch (error) {
+      this.failure = asAcaiError(error).message;
+    }
+    this.update();
+  }
+
+  private readonly file: FileVersions;
+  private failure = '';
+}
+
+/** Two versions of a file beside each other. */
+export class DiffTab extends MainAreaWidget {
+  static idOf(path: string, before: number, after: number): string {
+    return `acai-diff-${path}-${before}-${after}`;
+  }
+
+  constructor(
+    path: string,
+    before: number,
+    after: number,
+    project: string,
+    services: DataServices
+  ) {
+    const content = ReactWidget.create(
+      <DiffView
+        project={project}
+        path={path}
+        before={before}
+        after={after}
+        reader={services.readerOf(project)}
+      />
+    );
+    content.addClass('jp-AcaiView');
+    content.addClass('jp-AcaiData');
+    super({ content });
+    this.id = DiffTab.idOf(path, before, after);
+    this.title.icon = dataIcon;
+    this.title.label = `${oneLine(nameOf(path))} ${before} → ${after}`;
+    this.title.closable = true;
+  }
+}

@@ -1,0 +1,131 @@
+import * as React from 'react';
+
+import { formatSize } from '../core/format';
+import { oneLine } from '../core/text';
+import type { Upload } from '../core/upload';
+import type { UploadList } from '../core/uploadList';
+import { Action } from '../views/action';
+import { pickedFiles } from './dropping';
+
+/** Buttons that take files and folders, what is on its way, and what was broken off. */
+export function UploadsView(props: {
+  uploads: UploadList;
+  /** Where what is picked goes. */
+  folder: string;
+}): React.ReactElement {
+  const { uploads, folder } = props;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => uploads.subscribe(again), [uploads]);
+  return (
+    <div
+      className="jp-AcaiData-uploads"
+      role="group"
+      aria-label="uploads"
+      data-lm-suppress-shortcuts="true"
+    >
+      <PickField words="upload files" folder={folder} uploads={uploads} />
+      <PickField words="folder" folder={folder} uploads={uploads} isFolder />
+      <span className="jp-AcaiData-hint">{`to ${oneLine(folder)}`}</span>
+      <ul aria-label="uploads under way">
+        {uploads.uploads.map(one => (
+          <Row
+            key={one.kept.label}
+            upload={one}
+            onDismiss={() => {
+              uploads.dismiss(one);
+            }}
+          />
+        ))}
+        {uploads.brokenOff.map(kept => (
+          <li key={kept.id}>
+            <span>{oneLine(kept.label)}</span>
+            <span className="jp-AcaiData-hint">
+              {`was broken off. Drop or pick the same ${kept.files.toLocaleString('en-US')} files again to go on.`}
+            </span>
+            <Action
+              words="give up"
+              onClick={() => void uploads.giveUp(kept).catch(() => undefined)}
+            />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function PickField(props: {
+  words: string;
+  folder: string;
+  uploads: UploadList;
+  isFolder?: boolean;
+}): React.ReactElement {
+  const { words, folder, uploads, isFolder = false } = props;
+  const field = React.useRef<HTMLInputElement>(null);
+  React.useEffect(() => {
+    field.current?.toggleAttribute('webkitdirectory', isFolder);
+  }, [isFolder]);
+  return (
+    <>
+      <Action words={words} onClick={() => field.current?.click()} />
+      <input
+        ref={field}
+        type="file"
+        multiple
+        hidden
+        aria-label={isFolder ? 'A folder to upload' : 'Files to upload'}
+        onChange={event => {
+          const given = pickedFiles([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+          if (given.length > 0) {
+            uploads.start(given, folder);
+          }
+        }}
+      />
+    </>
+  );
+}
+
+function Row(props: {
+  upload: Upload;
+  onDismiss: () => void;
+}): React.ReactElement {
+  const { upload, onDismiss } = props;
+  const { phase, kept, error } = upload;
+  const total = Math.max(1, kept.bytes + kept.files);
+  const done = upload.doneBytes + upload.doneFiles;
+  return (
+    <li data-phase={phase}>
+      <span>{oneLine(kept.label)}</span>
+      {phase === 'sending' && (
+        <progress aria-label={oneLine(kept.label)} max={total} value={done} />
+      )}
+      <span
+        className={phase === 'failed' ? 'jp-AcaiView-error' : undefined}
+        role={phase === 'failed' ? 'alert' : 'status'}
+      >
+        {phase === 'failed' ? (error?.message ?? '') : wordsOf(upload)}
+      </span>
+      {phase === 'sending' && (
+        <Action
+          words="stop"
+          onClick={() => void upload.stop().catch(() => undefined)}
+        />
+      )}
+      {phase === 'failed' && (
+        <Action words="try again" onClick={() => void upload.run()} />
+      )}
+      {phase !== 'sending' && <Action words="dismiss" onClick={onDismiss} />}
+    </li>
+  );
+}
+
+function wordsOf(upload: Upload): string {
+  const { phase, kept, doneFiles, doneBytes, result } = upload;
+  if (phase === 'stopped') {
+    return 'given up';
+  }
+  const count = (number: number) => number.toLocaleString('en-US');
+  return result === null
+    ? `${count(doneFiles)} of ${count(kept.files)} files · ${formatSize(doneBytes)} of ${formatSize(kept.bytes)}`
+    : `${count(result.new_files)} new, ${count(result.unchanged_files)} unchanged`;
+}

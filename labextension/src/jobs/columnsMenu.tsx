@@ -1,0 +1,82 @@
+import * as React from 'react';
+
+import type { IKnownKey } from '../contract';
+import { oneLine } from '../core/text';
+
+export interface IColumnsMenuProps {
+  columns: readonly string[];
+  onColumns: (columns: string[]) => void;
+  complete: (prefix: string) => Promise<IKnownKey[]>;
+}
+
+/** Which values of the jobs stand in the table: those that there are, found by their beginning. */
+export function ColumnsMenu(props: IColumnsMenuProps): React.ReactElement {
+  const { columns, onColumns, complete } = props;
+  const [isOpen, setOpen] = React.useState(false);
+  const [prefix, setPrefix] = React.useState('');
+  const [keys, setKeys] = React.useState<IKnownKey[]>([]);
+  React.useEffect(() => {
+    let isWanted = isOpen;
+    complete(prefix).then(
+      found => {
+        if (isWanted) {
+          setKeys(found.filter(one => one.source !== 'well_known'));
+        }
+      },
+      () => undefined
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [isOpen, prefix, complete]);
+  const known = keys.map(one => one.key).filter(key => key !== 'number');
+  const offered = [
+    ...columns.filter(key => key.startsWith(prefix)),
+    ...known.filter(key => !columns.includes(key))
+  ];
+  return (
+    <details
+      className="jp-AcaiFilter-facet"
+      open={isOpen}
+      onToggle={event => {
+        setOpen(event.currentTarget.open);
+      }}
+      onKeyDown={event => {
+        if (event.key === 'Escape') {
+          setOpen(false);
+          event.stopPropagation();
+        }
+      }}
+    >
+      <summary>columns</summary>
+      <div className="jp-AcaiFilter-values">
+        <input
+          type="search"
+          className="jp-AcaiFilter-field"
+          aria-label="Columns that begin with"
+          placeholder="find a column"
+          value={prefix}
+          onChange={event => {
+            setPrefix(event.target.value);
+          }}
+        />
+        {offered.map(key => (
+          <label key={key}>
+            <input
+              type="checkbox"
+              checked={columns.includes(key)}
+              onChange={() => {
+                onColumns(
+                  columns.includes(key)
+                    ? columns.filter(one => one !== key)
+                    : [...columns, key]
+                );
+              }}
+            />
+            {oneLine(key)}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,122 @@
+import * as React from 'react';
+
+import {
+  compareJobs,
+  type IComparedRow,
+  type IWhole
+} from '../core/compareJobs';
+import { asAcaiError } from '../core/connectionStore';
+import type { ProjectClient } from '../core/projectClient';
+
+export interface ICompareProps {
+  before: number;
+  after: number;
+  client: ProjectClient;
+}
+
+/** Two jobs side by side: what differs, and all of it if somebody asks. */
+export function Compare(props: ICompareProps): React.ReactElement {
+  const { before, after, client } = props;
+  const [rows, setRows] = React.useState<IComparedRow[] | null>(null);
+  const [failure, setFailure] = React.useState('');
+  React.useEffect(() => {
+    let isWanted = true;
+    Promise.all([wholeOf(client, before), wholeOf(client, after)]).then(
+      ([one, other]) => {
+        if (isWanted) {
+          setRows(compareJobs(one, other));
+          setFailure('');
+        }
+      },
+      (error: unknown) => {
+        if (isWanted) {
+          setFailure(asAcaiError(error).message);
+        }
+      }
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [before, after, client]);
+  if (failure !== '') {
+    return (
+      <p className="jp-AcaiView-error" role="alert">
+        {failure}
+      </p>
+    );
+  }
+  return rows === null ? (
+    <p role="status">Asking…</p>
+  ) : (
+    <CompareView before={before} after={after} rows={rows} />
+  );
+}
+
+async function wholeOf(client: ProjectClient, number: number): Promise<IWhole> {
+  const [job, asked] = await Promise.all([
+    client.job(number),
+    client.asked(number)
+  ]);
+  return { job, asked };
+}
+
+/** The rows of a comparison; knows nothing of the server. */
+export function CompareView(props: {
+  before: number;
+  after: number;
+  rows: readonly IComparedRow[];
+}): React.ReactElement {
+  const { before, after, rows } = props;
+  const [showsAll, setShowsAll] = React.useState(false);
+  const same = rows.filter(row => row.isSame).length;
+  const shown = showsAll ? rows : rows.filter(row => !row.isSame);
+  const groups = [...new Set(shown.map(row => row.group))];
+  return (
+    <section
+      className="jp-AcaiCompare"
+      aria-label={`job ${before} and job ${after}`}
+    >
+      <label className="jp-AcaiCompare-all">
+        <input
+          type="checkbox"
+          checked={showsAll}
+          onChange={() => {
+            setShowsAll(!showsAll);
+          }}
+        />
+        {`show what is the same too (${same})`}
+      </label>
+      {shown.length === 0 ? (
+        <p>Nothing differs.</p>
+      ) : (
+        <table className="jp-AcaiCompare-table">
+          <thead>
+            <tr>
+              <td />
+              <th scope="col">{`job ${before}`}</th>
+              <th scope="col">{`job ${after}`}</th>
+            </tr>
+          </thead>
+          {groups.map(group => (
+            <tbody key={group}>
+              <tr>
+                <th scope="rowgroup" colSpan={3}>
+                  {group}
+                </th>
+              </tr>
+              {shown
+                .filter(row => row.group === group)
+                .map(row => (
+                  <tr key={row.name} data-same={row.isSame ? '' : undefined}>
+                    <th scope="row">{row.name}</th>
+                    <td>{row.before}</td>
+                    <td>{row.after}</td>
+                  </tr>
+                ))}
+            </tbody>
+          ))}
+        </table>
+      )}
+    </section>
+  );
+}

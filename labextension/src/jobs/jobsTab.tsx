@@ -1,0 +1,115 @@
+import { MainAreaWidget } from '@jupyterlab/apputils';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import type { Message } from '@lumino/messaging';
+import * as React from 'react';
+
+import type { IEvent } from '../contract';
+import { JobPages } from '../core/jobPages';
+import type { ProjectClient } from '../core/projectClient';
+import { acaiIcon } from '../panel/icon';
+import type { IAcaiConnection } from '../tokens';
+import { JobsView } from './jobsView';
+
+/** What the table does with what stands outside of it. */
+export interface IJobsTabOptions {
+  connection: IAcaiConnection;
+  client: ProjectClient;
+  query: string;
+  columns: readonly string[];
+  onColumns: (columns: string[]) => void;
+  onOpen: (job: number) => void;
+  onCompare: (before: number, after: number) => void;
+}
+
+/** The table of jobs in the main area. */
+export class JobsTab extends MainAreaWidget<JobsTabContent> {
+  static readonly id = 'acai-jobs';
+
+  constructor(options: IJobsTabOptions) {
+    super({ content: new JobsTabContent(options) });
+    this.id = JobsTab.id;
+    this.title.icon = acaiIcon;
+    this.title.label = 'Jobs';
+    this.title.closable = true;
+  }
+
+  /** List other jobs. */
+  choose(query: string): void {
+    void this.content.pages.choose({ query });
+  }
+}
+
+class JobsTabContent extends ReactWidget {
+  constructor(private readonly options: IJobsTabOptions) {
+    super();
+    this.addClass('jp-AcaiView');
+    this.addClass('jp-AcaiJobsTab');
+    const { client, connection, query, columns } = options;
+    this.pages = new JobPages(
+      {
+        find: request => client.find(request),
+        count: query => client.count({ kind: 'job', query, ...CLOCK })
+      },
+      { query, order: [], columns: [...columns] }
+    );
+    connection.eventReceived.connect(this.onEvent);
+    connection.reloadNeeded.connect(this.onReload);
+    connection.stateChanged.connect(this.onState);
+  }
+
+  readonly pages: JobPages;
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      const { connection } = this.options;
+      connection.eventReceived.disconnect(this.onEvent);
+      connection.reloadNeeded.disconnect(this.onReload);
+      connection.stateChanged.disconnect(this.onState);
+      this.pages.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    void this.options.connection.connect();
+    this.onState();
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.onState();
+  }
+
+  protected override onAfterHide(message: Message): void {
+    super.onAfterHide(message);
+    this.onState();
+  }
+
+  protected override render(): React.ReactElement {
+    return <JobsView pages={this.pages} {...this.options} />;
+  }
+
+  private readonly onEvent = (_: IAcaiConnection, event: IEvent): void => {
+    this.pages.hear(event);
+  };
+
+  private readonly onReload = (): void => {
+    this.pages.doubt();
+  };
+
+  /** Nothing is asked while nobody looks or nobody answers; after a gap all that is seen is asked again. */
+  private readonly onState = (): void => {
+    const { state } = this.options.connection;
+    const isLive = state.kind === 'connected' && state.stream === 'live';
+    if (isLive && !this.wasLive) {
+      this.pages.doubt();
+    }
+    this.wasLive = isLive;
+    this.pages.setSeen(isLive && this.isVisible);
+  };
+
+  private wasLive = false;
+}
+
+const CLOCK = { utc_offset_seconds: -60 * new Date().getTimezoneOffset() };

@@ -1,0 +1,95 @@
+import * as React from 'react';
+
+import type { ICounted, IKnownKey } from '../contract';
+import type { AcaiError } from '../core/errors';
+import type { JobPages } from '../core/jobPages';
+import type { ProjectClient } from '../core/projectClient';
+import { ColumnsMenu } from './columnsMenu';
+import { FilterBar } from './filterBar';
+import { Grid } from './grid';
+import { type ISelection, NOTHING } from './selection';
+import { SelectionBar } from './selectionBar';
+
+export interface IJobsViewProps {
+  pages: JobPages;
+  client: ProjectClient;
+  onColumns: (columns: string[]) => void;
+  onOpen: (job: number) => void;
+  onCompare: (before: number, after: number) => void;
+}
+
+/** The history of jobs: which ones, in which order, with which of their values; and what to do with those chosen. */
+export function JobsView(props: IJobsViewProps): React.ReactElement {
+  const { pages, client, onColumns, onOpen, onCompare } = props;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => pages.subscribe(again), [pages]);
+  const [selection, setSelection] = React.useState<ISelection>(NOTHING);
+  const complete = React.useCallback(
+    async (prefix: string): Promise<IKnownKey[]> =>
+      (await client.keys(prefix, 50)).keys,
+    [client]
+  );
+  const values = React.useCallback(
+    (query: string, key: string): Promise<ICounted> =>
+      client.count({ kind: 'job', query, keys: [key] }),
+    [client]
+  );
+  const { query, columns } = pages.listing;
+  return (
+    <section aria-label="all jobs" className="jp-AcaiJobsTab-content">
+      <div className="jp-AcaiJobsTab-bar">
+        <FilterBar
+          query={query}
+          error={queryFault(pages.error)}
+          onQuery={next => void pages.choose({ query: next })}
+          complete={complete}
+          values={values}
+        />
+        <ColumnsMenu
+          columns={columns}
+          complete={complete}
+          onColumns={next => {
+            onColumns(next);
+            void pages.choose({ columns: next });
+          }}
+        />
+        <span className="jp-AcaiJobsTab-count" role="status">
+          {countOf(pages)}
+        </span>
+      </div>
+      <SelectionBar
+        chosen={[...selection.chosen]}
+        client={client}
+        onCompare={onCompare}
+        onClear={() => {
+          setSelection(NOTHING);
+        }}
+      />
+      {pages.error !== null && queryFault(pages.error) === null && (
+        <p className="jp-AcaiView-error" role="alert">
+          {pages.error.message}
+        </p>
+      )}
+      <Grid
+        pages={pages}
+        selection={selection}
+        onSelect={setSelection}
+        onOpen={onOpen}
+        onOrder={order => void pages.choose({ order })}
+      />
+    </section>
+  );
+}
+
+/** What the field is to say; other troubles are not the query's. */
+function queryFault(error: AcaiError | null): AcaiError | null {
+  return error?.code === 'bad_query' ? error : null;
+}
+
+function countOf(pages: JobPages): string {
+  if (pages.isEmpty) {
+    return 'Asking…';
+  }
+  const words = `${pages.count.toLocaleString('en-US')} job${pages.count === 1 ? '' : 's'}`;
+  return pages.isCounted ? words : `at least ${words}`;
+}

@@ -1,0 +1,129 @@
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+
+import { COMPARE_JOBS, OPEN_JOB, OPEN_JOBS } from '../commandIds';
+import { projectClient } from '../connection/project';
+import { MainTabs } from '../panel/mainTabs';
+import { IAcaiConnection } from '../tokens';
+import { IViewServices } from '../views/services';
+import { ColumnChoice } from './columns';
+
+export const jobsPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'acai-jupyter:jobs',
+  description:
+    'Shows the table of jobs, each job, and two of them side by side in the main area.',
+  autoStart: true,
+  requires: [IAcaiConnection, IViewServices],
+  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry],
+  activate: activateJobs
+};
+
+function activateJobs(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  services: IViewServices,
+  palette: ICommandPalette | null,
+  restorer: ILayoutRestorer | null,
+  registry: ISettingRegistry | null
+): void {
+  const tabs = new MainTabs(app, 'acai-jobs');
+  addJob(app, services, tabs);
+  addCompare(app, connection, tabs);
+  addTable(app, connection, tabs, new ColumnChoice(registry));
+  palette?.addItem({ command: OPEN_JOBS, category: 'ACAI' });
+  if (restorer !== null) {
+    tabs.restore(restorer);
+  }
+}
+
+function addJob(
+  app: JupyterFrontEnd,
+  services: IViewServices,
+  tabs: MainTabs
+): void {
+  const { commands } = app;
+  commands.addCommand(OPEN_JOB, {
+    label: args =>
+      typeof args.job === 'number' ? `Open Job ${args.job}` : 'Open Job',
+    caption: 'Show a job in a tab of its own',
+    isVisible: args => typeof args.job === 'number',
+    execute: async ({ job }) => {
+      if (typeof job !== 'number' || !Number.isSafeInteger(job)) {
+        return;
+      }
+      const { JobTab } = await import('./jobTab');
+      await tabs.show(
+        JobTab.idOf(job),
+        { command: OPEN_JOB, job },
+        () => new JobTab(job, services)
+      );
+    }
+  });
+}
+
+function addCompare(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  tabs: MainTabs
+): void {
+  app.commands.addCommand(COMPARE_JOBS, {
+    label: 'Compare Jobs',
+    caption: 'Show in what two jobs differ',
+    isVisible: args => typeof args.before === 'number',
+    execute: async ({ before, after }) => {
+      if (typeof before !== 'number' || typeof after !== 'number') {
+        return;
+      }
+      const { CompareTab } = await import('./compareTab');
+      await connection.connect();
+      await tabs.show(
+        CompareTab.idOf(before, after),
+        { command: COMPARE_JOBS, before, after },
+        () => new CompareTab(before, after, projectClient(connection))
+      );
+    }
+  });
+}
+
+function addTable(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  tabs: MainTabs,
+  choice: ColumnChoice
+): void {
+  const { commands } = app;
+  commands.addCommand(OPEN_JOBS, {
+    label: args => (args.isMenu === true ? 'ACAI Jobs' : 'ACAI: Open Jobs'),
+    caption: 'Show all jobs of the project in a table',
+    execute: async ({ query }) => {
+      const [{ JobsTab }, columns] = await Promise.all([
+        import('./jobsTab'),
+        choice.read()
+      ]);
+      const asked = typeof query === 'string' ? query : '';
+      const tab = await tabs.show(
+        JobsTab.id,
+        { command: OPEN_JOBS, query: asked },
+        () =>
+          new JobsTab({
+            connection,
+            client: projectClient(connection),
+            query: asked,
+            columns,
+            onColumns: chosen => void choice.write(chosen),
+            onOpen: job => void commands.execute(OPEN_JOB, { job }),
+            onCompare: (before, after) =>
+              void commands.execute(COMPARE_JOBS, { before, after })
+          })
+      );
+      if (typeof query === 'string' && tab instanceof JobsTab) {
+        tab.choose(query);
+      }
+    }
+  });
+}

@@ -1,0 +1,306 @@
+import * as React from 'react';
+
+import type { IJob, IJobRequest } from '../contract';
+import { asAcaiError } from '../core/connectionStore';
+import {
+  attemptRows,
+  describePrediction,
+  environmentRows
+} from '../core/jobDetail';
+import { linesOf } from '../core/jobLines';
+import type { JobModel } from '../core/jobModel';
+import { lastAttempt } from '../core/jobText';
+import { isGiven } from '../core/given';
+import type { ProjectClient } from '../core/projectClient';
+import { oneLine } from '../core/text';
+import { Editing } from './editing';
+
+export interface ISectionsProps {
+  model: JobModel;
+  client: ProjectClient;
+  onProvenance: ((spec: string) => void) | null;
+}
+
+/** What there is to know of a job beyond how it stands, each part below a heading that opens it. */
+export function Sections(props: ISectionsProps): React.ReactElement {
+  const { model, client, onProvenance } = props;
+  const { job } = model;
+  return (
+    <div className="jp-AcaiSections">
+      <Section title="Tags and note" isOpen>
+        <Editing
+          job={job}
+          onChange={async change => {
+            const thing = String(job.number);
+            await client.tag({ changes: [{ thing, ...change }] });
+            await model.refresh();
+          }}
+        />
+      </Section>
+      <Section title="Inputs and outputs" isOpen>
+        <Flow job={job} onProvenance={onProvenance} />
+      </Section>
+      <Section title="Attempts">
+        <Attempts job={job} />
+        <Prediction job={job} client={client} />
+      </Section>
+      <Section title="Code and environment">
+        <Asked job={job} client={client}>
+          {asked => <Environment job={job} asked={asked} />}
+        </Asked>
+      </Section>
+      <Section title="Copy">
+        <Asked job={job} client={client}>
+          {asked => <Lines asked={asked} />}
+        </Asked>
+      </Section>
+    </div>
+  );
+}
+
+/** Its content is not there before it is first opened. */
+function Section(props: {
+  title: string;
+  isOpen?: boolean;
+  children: React.ReactNode;
+}): React.ReactElement {
+  const [wasOpen, setWasOpen] = React.useState(props.isOpen === true);
+  return (
+    <details
+      className="jp-AcaiSections-section"
+      open={props.isOpen}
+      onToggle={event => {
+        setWasOpen(wasOpen || event.currentTarget.open);
+      }}
+    >
+      <summary>{props.title}</summary>
+      {wasOpen && props.children}
+    </details>
+  );
+}
+
+function Flow(props: {
+  job: IJob;
+  onProvenance: ((spec: string) => void) | null;
+}): React.ReactElement {
+  const { job, onProvenance } = props;
+  const rows: [string, string][] = [
+    ...job.inputs.map((ref): [string, string] => ['input', ref]),
+    ...(isGiven(job.variables)
+      ? [['variables', job.variables] as [string, string]]
+      : []),
+    ...(isGiven(job.output)
+      ? [['output', job.output] as [string, string]]
+      : []),
+    ...(isGiven(job.partial)
+      ? [['partial output', job.partial] as [string, string]]
+      : [])
+  ];
+  if (rows.length === 0) {
+    return <p>It has neither inputs nor outputs.</p>;
+  }
+  return (
+    <dl className="jp-AcaiSections-facts">
+      {rows.map(([role, ref]) => (
+        <React.Fragment key={`${role} ${ref}`}>
+          <dt>{role}</dt>
+          <dd>
+            {oneLine(ref)}{' '}
+            {onProvenance !== null && (
+              <button
+                type="button"
+                className="jp-AcaiView-button"
+                aria-label={`provenance of ${oneLine(ref)}`}
+                onClick={() => {
+                  onProvenance(ref);
+                }}
+              >
+                provenance
+              </button>
+            )}
+          </dd>
+        </React.Fragment>
+      ))}
+    </dl>
+  );
+}
+
+function Attempts(props: { job: IJob }): React.ReactElement {
+  const rows = attemptRows(props.job);
+  if (rows.length === 0) {
+    return <p>It was not tried yet.</p>;
+  }
+  const heads = ['', 'machine', 'end', 'ran', 'billed', 'cost', 'most memory'];
+  return (
+    <table className="jp-AcaiCompare-table">
+      <thead>
+        <tr>
+          {heads.map(head =>
+            head === '' ? (
+              <td key={head} />
+            ) : (
+              <th scope="col" key={head}>
+                {head}
+              </th>
+            )
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(row => (
+          <tr key={row.number}>
+            <th scope="row">{row.number}</th>
+            <td>{row.machine}</td>
+            <td>{row.end}</td>
+            <td>{row.runTime}</td>
+            <td>{row.billedTime}</td>
+            <td>{row.cost}</td>
+            <td>{row.peak}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** How long it was to take by the model of its kind, where the model knows it. */
+function Prediction(props: {
+  job: IJob;
+  client: ProjectClient;
+}): React.ReactElement | null {
+  const { job, client } = props;
+  const [sentence, setSentence] = React.useState('');
+  const actual = lastAttempt(job)?.billed_seconds;
+  React.useEffect(() => {
+    if (job.state !== 'finished' || !isGiven(actual)) {
+      return undefined;
+    }
+    let isWanted = true;
+    client.predicted(job.number).then(
+      predicted => {
+        if (isWanted && predicted !== null) {
+          setSentence(describePrediction(predicted, actual));
+        }
+      },
+      () => undefined // too few runs of its kind: there is nothing to say
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [client, job.number, job.state, actual]);
+  return sentence === '' ? null : <p>{sentence}</p>;
+}
+
+/** What was asked for, once the server has said so. */
+function Asked(props: {
+  job: IJob;
+  client: ProjectClient;
+  children: (asked: IJobRequest) => React.ReactElement;
+}): React.ReactElement {
+  const { job, client, children } = props;
+  const [asked, setAsked] = React.useState<IJobRequest | null>(null);
+  const [failure, setFailure] = React.useState('');
+  const attempt = lastAttempt(job)?.number ?? 0;
+  React.useEffect(() => {
+    let isWanted = true;
+    client.asked(job.number).then(
+      found => {
+        if (isWanted) {
+          setAsked(found);
+        }
+      },
+      (error: unknown) => {
+        if (isWanted) {
+          setFailure(asAcaiError(error).message);
+        }
+      }
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [client, job.number, job.state, attempt]);
+  if (failure !== '') {
+    return (
+      <p className="jp-AcaiView-error" role="alert">
+        {failure}
+      </p>
+    );
+  }
+  return asked === null ? <p>Asking…</p> : children(asked);
+}
+
+function Environment(props: {
+  job: IJob;
+  asked: IJobRequest;
+}): React.ReactElement {
+  const { job, asked } = props;
+  const { command } = job;
+  const words = typeof command === 'string' ? command : command.join(' ');
+  const rows: [string, string][] = [
+    ['command', oneLine(words)],
+    ...(isGiven(job.code)
+      ? [['code', oneLine(job.code)] as [string, string]]
+      : []),
+    ...(isGiven(asked.request.image)
+      ? [['image', oneLine(asked.request.image)] as [string, string]]
+      : []),
+    ...environmentRows(asked)
+  ];
+  return (
+    <div
+      className="jp-AcaiSections-long"
+      role="region"
+      aria-label="environment"
+      // It can be scrolled by the keyboard.
+      tabIndex={0}
+    >
+      <dl className="jp-AcaiSections-facts">
+        {rows.map(([name, value]) => (
+          <React.Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </React.Fragment>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** The same job as one would write it. */
+function Lines(props: { asked: IJobRequest }): React.ReactElement {
+  const [told, setTold] = React.useState('');
+  const { shell, cell, python } = linesOf(props.asked);
+  const forms: [string, string][] = [
+    ['cell', cell],
+    ['shell', shell],
+    ['Python', python]
+  ];
+  return (
+    <>
+      {forms.map(([name, line]) => (
+        <div key={name} className="jp-AcaiSections-line">
+          <pre tabIndex={0} aria-label={`As ${name}`}>
+            {line}
+          </pre>
+          <button
+            type="button"
+            className="jp-AcaiView-button"
+            onClick={() =>
+              void navigator.clipboard.writeText(line).then(
+                () => {
+                  setTold(`Copied as ${name}.`);
+                },
+                () => {
+                  setTold('The browser does not let this page copy.');
+                }
+              )
+            }
+          >
+            {`copy as ${name}`}
+          </button>
+        </div>
+      ))}
+      <p role="status">{told}</p>
+    </>
+  );
+}

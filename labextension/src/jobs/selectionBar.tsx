@@ -1,0 +1,175 @@
+import * as React from 'react';
+
+import { asAcaiError } from '../core/connectionStore';
+import type { ProjectClient } from '../core/projectClient';
+import { readTagLine } from '../core/tagLine';
+
+export interface ISelectionBarProps {
+  chosen: readonly string[];
+  client: ProjectClient;
+  onCompare: (before: number, after: number) => void;
+  onClear: () => void;
+}
+
+/** What can be done with the jobs that are chosen: compare two, end them, tag them. Ending is asked twice. */
+export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
+  const { chosen, client, onCompare, onClear } = props;
+  const [doing, setDoing] = React.useState<'' | 'kill' | 'tag'>('');
+  const [told, setTold] = React.useState('');
+  const [failure, setFailure] = React.useState('');
+  const numbers = chosen.map(Number).sort((a, b) => a - b);
+  const many = `${numbers.length} job${numbers.length === 1 ? '' : 's'}`;
+  const attempt = async (act: () => Promise<string>) => {
+    setDoing('');
+    setFailure('');
+    try {
+      setTold(await act());
+    } catch (error) {
+      setFailure(asAcaiError(error).message);
+    }
+  };
+  const [before, after] = numbers;
+  return (
+    <div
+      className="jp-AcaiChosen"
+      role="group"
+      aria-label="chosen jobs"
+      data-lm-suppress-shortcuts="true"
+    >
+      <span role="status">
+        {[numbers.length > 0 ? `${many} chosen` : '', told]
+          .filter(part => part !== '')
+          .join(' · ')}
+      </span>
+      {numbers.length === 2 && before !== undefined && after !== undefined && (
+        <Action
+          words="compare"
+          onClick={() => {
+            onCompare(before, after);
+          }}
+        />
+      )}
+      {numbers.length > 0 && doing === '' && (
+        <>
+          <Action
+            words="tag"
+            onClick={() => {
+              setDoing('tag');
+            }}
+          />
+          <Action
+            words="kill"
+            onClick={() => {
+              setDoing('kill');
+            }}
+          />
+          <Action words="choose none" onClick={onClear} />
+        </>
+      )}
+      {numbers.length > 0 && doing === 'kill' && (
+        <>
+          <Action
+            words={`yes, end ${many}`}
+            isLoud
+            onClick={() =>
+              void attempt(async () => {
+                const { asked, ended } = await client.kill({ jobs: numbers });
+                return `${asked.length} being ended, ${ended.length} had ended before`;
+              })
+            }
+          />
+          <Action
+            words="let them run"
+            onClick={() => {
+              setDoing('');
+            }}
+          />
+        </>
+      )}
+      {numbers.length > 0 && doing === 'tag' && (
+        <TagField
+          label={`What to change on ${many}`}
+          onCancel={() => {
+            setDoing('');
+          }}
+          onChange={change =>
+            void attempt(async () => {
+              const changes = chosen.map(thing => ({ thing, ...change }));
+              const { things } = await client.tag({ changes });
+              return `${things.length} changed`;
+            })
+          }
+        />
+      )}
+      {failure !== '' && (
+        <span className="jp-AcaiView-error" role="alert">
+          {failure}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** One line as `acai tag` takes it; Enter does it, Escape does not. */
+function TagField(props: {
+  label: string;
+  onChange: (change: ReturnType<typeof readTagLine>['change']) => void;
+  onCancel: () => void;
+}): React.ReactElement {
+  const { label, onChange, onCancel } = props;
+  const [line, setLine] = React.useState('');
+  const [fault, setFault] = React.useState('');
+  const field = React.useRef<HTMLInputElement>(null);
+  React.useEffect(() => {
+    field.current?.focus();
+  }, []);
+  return (
+    <>
+      <input
+        ref={field}
+        className="jp-AcaiFilter-field"
+        aria-label={label}
+        aria-invalid={fault !== ''}
+        placeholder="stage=candidate +reviewed -old"
+        value={line}
+        onChange={event => {
+          setLine(event.target.value);
+        }}
+        onKeyDown={event => {
+          if (event.key === 'Enter') {
+            const read = readTagLine(line);
+            setFault(read.fault);
+            if (read.fault === '') {
+              onChange(read.change);
+            }
+          } else if (event.key === 'Escape') {
+            event.stopPropagation();
+            onCancel();
+          }
+        }}
+      />
+      {fault !== '' && (
+        <span className="jp-AcaiView-error" role="alert">
+          {fault}
+        </span>
+      )}
+    </>
+  );
+}
+
+function Action(props: {
+  words: string;
+  isLoud?: boolean;
+  onClick: () => void;
+}): React.ReactElement {
+  return (
+    <button
+      type="button"
+      className="jp-AcaiView-button"
+      data-loud={props.isLoud === true ? '' : undefined}
+      onClick={props.onClick}
+    >
+      {props.words}
+    </button>
+  );
+}

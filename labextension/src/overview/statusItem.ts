@@ -1,0 +1,72 @@
+import type { Message } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+
+import type { OverviewStore } from '../core/overviewStore';
+import { describeProject } from '../core/overviewText';
+
+/** Between two events, what runs goes on costing. */
+const TICK_MS = 30_000;
+
+/** In the status bar: how many jobs run and wait, and what today cost. A click opens the panel. */
+export class StatusItem extends Widget {
+  constructor(
+    private readonly store: OverviewStore,
+    onOpen: () => void
+  ) {
+    super();
+    this.addClass('jp-AcaiStatus');
+    this.button.type = 'button';
+    this.button.className = 'jp-AcaiStatus-button';
+    this.button.title = 'Jobs of this project, and what today cost';
+    this.button.addEventListener('click', onOpen);
+    this.node.append(this.button);
+    this.unsubscribe = store.subscribe(() => {
+      this.follow();
+    });
+  }
+
+  /** There is something to say from now on. */
+  readonly activeChanged = new Signal<this, void>(this);
+
+  /** Nothing is said before the server has been heard. */
+  get isActive(): boolean {
+    return this.store.overview !== null;
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.unsubscribe();
+      clearInterval(this.timer);
+      super.dispose();
+    }
+  }
+
+  protected override onUpdateRequest(message: Message): void {
+    super.onUpdateRequest(message);
+    const { overview } = this.store;
+    if (overview !== null) {
+      const cost = this.store.costToday(new Date());
+      this.button.textContent = `ACAI: ${describeProject(overview, cost)}`;
+    }
+  }
+
+  private follow(): void {
+    if (this.isActive !== this.wasActive) {
+      this.wasActive = this.isActive;
+      this.activeChanged.emit();
+    }
+    clearInterval(this.timer);
+    if ((this.store.overview?.running.length ?? 0) > 0) {
+      this.timer = setInterval(() => {
+        this.update();
+      }, TICK_MS);
+    }
+    this.update();
+  }
+
+  private readonly button = document.createElement('button');
+  private readonly unsubscribe: () => void;
+  private wasActive = false;
+  private timer: ReturnType<typeof setInterval> | undefined;
+}

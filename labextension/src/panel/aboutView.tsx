@@ -1,0 +1,18 @@
+import * as React from 'react';
+
+import type { ConnectionState } from '../core/connectionStore';
+import { Facts } from './facts';
+
+/** The facts of a connection, or that there is none; knows nothing of JupyterLab. */
+export function AboutView(props: {
+  state: ConnectionState;
+  pageVersion: string;
+  now: Date;
+}): React.ReactElement {
+  const { state, pageVersion, now } = props;
+  return state.kind === 'connected' ? (
+    <Facts {...state} pageVersion={pageVersion} now={now} />
+  ) : (
+    <p className="jp-AcaiPanel-none">There is no connection.</p>
+  );
+}

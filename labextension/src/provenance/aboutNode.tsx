@@ -1,0 +1,105 @@
+import * as React from 'react';
+
+import type { IMetadata } from '../contract';
+import type { GraphExplorer } from '../core/graphExplorer';
+import { oneLine } from '../core/text';
+import { formatValue, type Value } from '../core/values';
+import { LabelsEditor } from '../jobs/editing';
+import { Action } from '../views/action';
+
+/** All that is known of the selected node, changed where it stands, and what can be done with it. */
+export function AboutNode(props: {
+  explorer: GraphExplorer;
+  onOpenJob: (job: number) => void;
+  onOpenSet: (ref: string) => void;
+}): React.ReactElement {
+  const { explorer, onOpenJob, onOpenSet } = props;
+  const { selected, known, place, pathFrom } = explorer;
+  if (selected === null) {
+    return (
+      <aside aria-label="selected" className="jp-AcaiProvenance-about">
+        <p>Select a node to see what is known of it.</p>
+      </aside>
+    );
+  }
+  const thing = selected.thing ?? '';
+  const isSet = selected.kind === 'file-set';
+  return (
+    <aside aria-label="selected" className="jp-AcaiProvenance-about">
+      <h2>{oneLine(thing !== '' && isSet ? thing : selected.label)}</h2>
+      <p>{oneLine(selected.about)}</p>
+      <div role="group" aria-label="what to do">
+        {thing !== '' && thing !== place.focus && (
+          <Action
+            words="show around it"
+            onClick={() => void explorer.show(thing)}
+          />
+        )}
+        {selected.kind === 'job' && (
+          <Action
+            words="open job"
+            onClick={() => {
+              onOpenJob(Number(thing));
+            }}
+          />
+        )}
+        {isSet && thing !== '' && (
+          <Action
+            words="open file set"
+            onClick={() => {
+              onOpenSet(thing);
+            }}
+          />
+        )}
+        {isSet && pathFrom !== thing && (
+          <Action
+            words="path from here"
+            onClick={() => {
+              explorer.startPath();
+            }}
+          />
+        )}
+        {isSet && pathFrom !== '' && pathFrom !== thing && (
+          <Action
+            words={`path from ${oneLine(pathFrom)}`}
+            onClick={() => void explorer.endPath()}
+          />
+        )}
+      </div>
+      {isSet && pathFrom === thing && (
+        <p role="note">Now select the file set where the path is to end.</p>
+      )}
+      {known !== null && <Facts known={known} explorer={explorer} />}
+    </aside>
+  );
+}
+
+function Facts(props: {
+  known: IMetadata;
+  explorer: GraphExplorer;
+}): React.ReactElement {
+  const { known, explorer } = props;
+  const { attributes, parameters = {}, built_in, tags } = known;
+  const facts: [string, Value][] = [
+    ...Object.entries(parameters),
+    ...Object.entries(built_in).filter(([, value]) => value !== null)
+  ];
+  return (
+    <>
+      <LabelsEditor
+        key={known.thing}
+        tags={tags}
+        attributes={attributes}
+        onChange={change => explorer.tag(change)}
+      />
+      <dl className="jp-AcaiSections-facts">
+        {facts.map(([key, value]) => (
+          <React.Fragment key={key}>
+            <dt>{oneLine(key)}</dt>
+            <dd>{formatValue(key, value)}</dd>
+          </React.Fragment>
+        ))}
+      </dl>
+    </>
+  );
+}

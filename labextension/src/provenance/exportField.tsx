@@ -1,0 +1,79 @@
+import * as React from 'react';
+
+import type { IDrawing, IExportFormat } from '../contract';
+import { asAcaiError } from '../core/connectionStore';
+import { download, pngOf } from './files';
+
+/** What one can take away: the drawing as a picture, and what the thing in its middle was made of as data. */
+const PICTURES = ['svg', 'png'] as const;
+const DATA: readonly (readonly [IExportFormat, string])[] = [
+  ['json', 'json'],
+  ['dot', 'dot'],
+  ['graphml', 'graphml'],
+  ['prov', 'prov.json'],
+  ['openlineage', 'openlineage.ndjson']
+];
+
+export function ExportField(props: {
+  drawing: IDrawing;
+  /** Empty for a project, of which there are pictures only. */
+  focus: string;
+  onExport: (format: IExportFormat) => Promise<string>;
+}): React.ReactElement {
+  const { drawing, focus, onExport } = props;
+  const [chosen, setChosen] = React.useState('svg');
+  const [failure, setFailure] = React.useState('');
+  const data = focus === '' ? [] : DATA;
+  const format = data.find(([one]) => one === chosen);
+  const name = `provenance-${(focus || 'project').replaceAll(/[^\w.-]+/g, '-')}`;
+  const save = async () => {
+    const svg = drawing.svg ?? '';
+    if (format !== undefined) {
+      const text = await onExport(format[0]);
+      download(`${name}.${format[1]}`, new Blob([text]));
+    } else if (chosen === 'png') {
+      download(`${name}.png`, await pngOf(svg));
+    } else {
+      download(`${name}.svg`, new Blob([svg], { type: 'image/svg+xml' }));
+    }
+  };
+  return (
+    <span role="group" aria-label="export">
+      <select
+        className="jp-AcaiView-select"
+        aria-label="Format"
+        value={format === undefined && chosen !== 'png' ? 'svg' : chosen}
+        onChange={event => {
+          setChosen(event.target.value);
+        }}
+      >
+        {[...PICTURES, ...data.map(([one]) => one)].map(one => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        className="jp-AcaiView-button"
+        onClick={() => {
+          save().then(
+            () => {
+              setFailure('');
+            },
+            (error: unknown) => {
+              setFailure(asAcaiError(error).message);
+            }
+          );
+        }}
+      >
+        export
+      </button>
+      {failure !== '' && (
+        <span className="jp-AcaiView-error" role="alert">
+          {failure}
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,134 @@
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+
+import {
+  OPEN_JOB,
+  OPEN_PROVENANCE,
+  OPEN_SET,
+  SHOW_PROVENANCE
+} from '../commandIds';
+import { IAcaiConnection } from '../tokens';
+import type { ProvenancePanel } from './panel';
+import { GraphRenderer, MIME_TYPE, type IPlace } from './renderer';
+
+/** Before widgets (-10): those can be shown only while their kernel lives, which this finds out. */
+const RANK = -20;
+
+export const provenancePlugin: JupyterFrontEndPlugin<void> = {
+  id: 'acai-jupyter:provenance',
+  description:
+    'Shows provenance graphs in notebooks, with and without a kernel.',
+  autoStart: true,
+  requires: [IRenderMimeRegistry, IAcaiConnection],
+  optional: [ICommandPalette, ILayoutRestorer],
+  activate: activateProvenance
+};
+
+function activateProvenance(
+  app: JupyterFrontEnd,
+  registry: IRenderMimeRegistry,
+  connection: IAcaiConnection,
+  palette: ICommandPalette | null,
+  restorer: ILayoutRestorer | null
+): void {
+  addTab(app, connection, restorer);
+  addContextMenu(app);
+  palette?.addItem({ command: OPEN_PROVENANCE, category: 'ACAI' });
+  const placeOf = (node: Node): IPlace | null => {
+    for (const widget of app.shell.widgets('main')) {
+      if (widget.node.contains(node)) {
+        return widget as unknown as IPlace;
+      }
+    }
+    return null;
+  };
+  registry.addFactory(
+    {
+      // It is SVG that was written elsewhere: in a notebook that is not trusted, HTML is shown, which is cleaned.
+      safe: false,
+      mimeTypes: [MIME_TYPE],
+      createRenderer: () => new GraphRenderer(placeOf)
+    },
+    RANK
+  );
+}
+
+/** One tab for all that is asked for; the last thing asked for is in the middle. */
+function addTab(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  restorer: ILayoutRestorer | null
+): void {
+  const { commands, shell } = app;
+  const tracker = new WidgetTracker<ProvenancePanel>({
+    namespace: 'acai-provenance'
+  });
+  commands.addCommand(OPEN_PROVENANCE, {
+    label: args =>
+      args.isMenu === true ? 'ACAI Provenance' : 'ACAI: Open Provenance',
+    caption: 'Draw what file sets and jobs came from, and what came of them',
+    execute: async ({ spec, project }) => {
+      const { ProvenancePanel } = await import('./panel');
+      let panel = tracker.currentWidget;
+      if (panel === null) {
+        const made = (panel = new ProvenancePanel({
+          connection,
+          onOpenJob: job => void commands.execute(OPEN_JOB, { job }),
+          onOpenSet: ref => {
+            const [name = '', version] = ref.split(':');
+            const of = { name, version: Number(version) };
+            void commands.execute(OPEN_SET, of);
+          },
+          onMove: () => void tracker.save(made)
+        }));
+        const isAside = typeof spec === 'string';
+        shell.add(made, 'main', isAside ? { mode: 'split-bottom' } : {});
+        await tracker.add(made);
+      }
+      shell.activateById(panel.id);
+      const thing = typeof spec === 'string' ? spec : '';
+      const other = typeof project === 'string' ? project : undefined;
+      await panel.content.showAround(thing, other);
+    }
+  });
+  void restorer?.restore(tracker, {
+    command: OPEN_PROVENANCE,
+    args: ({ content }) => ({
+      spec: content.place.focus,
+      project: content.place.project
+    }),
+    name: () => 'provenance'
+  });
+}
+
+/** On anything of ours that says which thing it is, wherever it stands on the page. */
+function addContextMenu(app: JupyterFrontEnd): void {
+  const { commands, contextMenu } = app;
+  commands.addCommand(SHOW_PROVENANCE, {
+    label: 'Show Provenance',
+    caption: 'Draw what this came from, and what came of it',
+    execute: () => {
+      const found = app.contextMenuHitTest(isThing)?.dataset;
+      return found === undefined
+        ? undefined
+        : commands.execute(OPEN_PROVENANCE, {
+            spec: found.acaiThing ?? '',
+            project: found.acaiProject ?? ''
+          });
+    }
+  });
+  contextMenu.addItem({
+    command: SHOW_PROVENANCE,
+    selector: '[data-acai-thing]',
+    rank: 0
+  });
+}
+
+function isThing(node: HTMLElement): boolean {
+  return node.dataset.acaiThing !== undefined;
+}

@@ -1,0 +1,212 @@
+import * as React from 'react';
+
+import type { IJob } from '../../contract';
+import { asAcaiError } from '../../core/connectionStore';
+import { formatSize } from '../../core/format';
+import { isGiven } from '../../core/given';
+import type { JobModel } from '../../core/jobModel';
+import { hasEnded } from '../../core/jobText';
+import { LogTail, MOST_LINES } from '../../core/logTail';
+import type { ViewServices } from '../services';
+import { findLines, LogLines } from './logLines';
+
+export interface ILogPanelProps {
+  model: JobModel;
+  project: string;
+  services: ViewServices;
+}
+
+/** Which attempt's log is read, and how long it is as far as that is known. */
+interface ILogSource {
+  number: number;
+  attempt: number;
+  size: number;
+}
+
+/** A job's log; that of one which did not run is the log of the job whose result it was given. */
+export function LogPanel(props: ILogPanelProps): React.ReactElement {
+  const { job, logBytes } = props.model;
+  return (
+    <div className="jp-AcaiLog" data-lm-suppress-shortcuts="true">
+      {isGiven(job.answered_by) ? (
+        <AnsweringLog {...props} number={job.answered_by} />
+      ) : (
+        <LogOfJob {...props} job={job} logBytes={logBytes} />
+      )}
+    </div>
+  );
+}
+
+function AnsweringLog(
+  props: ILogPanelProps & { number: number }
+): React.ReactElement {
+  const { model, project, services, number } = props;
+  const [found, setFound] = React.useState<IJob | null>(null);
+  const [failure, setFailure] = React.useState('');
+  React.useEffect(() => {
+    services.jobs.job(project, number).then(setFound, (error: unknown) => {
+      setFailure(asAcaiError(error).message);
+    });
+  }, [services, project, number]);
+  return (
+    <>
+      <p className="jp-AcaiLog-empty">
+        {`job ${model.job.number} did not run: it was answered by job ${number}, whose log this is.`}
+      </p>
+      {failure !== '' && (
+        <p className="jp-AcaiView-error" role="alert">
+          {failure}
+        </p>
+      )}
+      {found !== null && (
+        <LogOfJob
+          project={project}
+          services={services}
+          job={found}
+          logBytes={found.attempts.at(-1)?.log_bytes ?? 0}
+        />
+      )}
+    </>
+  );
+}
+
+/** The log of one of a job's attempts, or a sentence that says why there is none. */
+function LogOfJob(props: {
+  job: IJob;
+  logBytes: number;
+  project: string;
+  services: ViewServices;
+}): React.ReactElement {
+  const { job, logBytes, project, services } = props;
+  const [chosen, setChosen] = React.useState<number | null>(null);
+  const source = sourceOf(job, logBytes, chosen);
+  if (source === null) {
+    return (
+      <p className="jp-AcaiLog-empty">
+        {hasEnded(job)
+          ? `job ${job.number} has no log: it never began.`
+          : `job ${job.number} has no log yet: it has not begun.`}
+      </p>
+    );
+  }
+  return (
+    <LogView
+      key={`${source.number}/${source.attempt}`}
+      project={project}
+      source={source}
+      stage={job.state}
+      services={services}
+    >
+      {job.attempts.length > 1 && (
+        <select
+          className="jp-AcaiView-select"
+          aria-label={`Attempt of job ${job.number}`}
+          value={source.attempt}
+          onChange={event => {
+            setChosen(Number(event.target.value));
+          }}
+        >
+          {job.attempts.map(({ number }) => (
+            <option key={number} value={number}>{`attempt ${number}`}</option>
+          ))}
+        </select>
+      )}
+    </LogView>
+  );
+}
+
+/** Unless somebody has chosen, it is the last attempt: with the next one it moves on. */
+function sourceOf(
+  job: IJob,
+  logBytes: number,
+  chosen: number | null
+): ILogSource | null {
+  const last = job.attempts.at(-1);
+  const found = job.attempts.find(one => one.number === chosen) ?? last;
+  if (found === undefined) {
+    return null;
+  }
+  const size = found === last ? logBytes : (found.log_bytes ?? 0);
+  return { number: job.number, attempt: found.number, size };
+}
+
+interface ILogViewProps {
+  project: string;
+  source: ILogSource;
+  /** When it changes there may be more, though the size is as before. */
+  stage: string;
+  services: ViewServices;
+  children?: React.ReactNode;
+}
+
+/** The end of a log as a terminal shows it, growing while it is written, and a search in what is shown. */
+function LogView(props: ILogViewProps): React.ReactElement {
+  const { source, children } = props;
+  const tail = useTail(props);
+  const [wanted, setWanted] = React.useState('');
+  const found = findLines(tail.lines, wanted);
+  const name = `job ${source.number}`;
+  const isSearch = wanted !== '';
+  return (
+    <>
+      <div className="jp-AcaiLog-bar">
+        <input
+          type="search"
+          className="jp-AcaiLog-search"
+          aria-label={`Search in the log of ${name}`}
+          placeholder="search"
+          value={wanted}
+          onChange={event => {
+            setWanted(event.target.value);
+          }}
+        />
+        {children}
+        <span className="jp-AcaiLog-count" role="status">
+          {isSearch
+            ? `${count(found.length)} of ${count(tail.lines.length)} lines`
+            : ''}
+        </span>
+        {tail.start > 0 && tail.lines.length < MOST_LINES && (
+          <button
+            type="button"
+            className="jp-AcaiView-button"
+            onClick={() => void tail.showEarlier(source.size)}
+          >
+            {`earlier (${formatSize(tail.start)})`}
+          </button>
+        )}
+      </div>
+      {tail.error !== null && (
+        <p className="jp-AcaiView-error" role="alert">
+          {tail.error.message}
+        </p>
+      )}
+      <LogLines found={found} gone={tail.gone} name={name} wanted={wanted} />
+      {tail.lines.length === 0 && tail.hasEnded && (
+        <p className="jp-AcaiLog-empty">It printed nothing.</p>
+      )}
+    </>
+  );
+}
+
+function useTail(props: ILogViewProps): LogTail {
+  const { project, source, stage, services } = props;
+  const { number, attempt, size } = source;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  const tail = React.useMemo(
+    () =>
+      new LogTail(
+        offset => services.jobs.log(project, number, attempt, offset),
+        again
+      ),
+    [services, project, number, attempt]
+  );
+  React.useEffect(() => {
+    void tail.advance(size);
+  }, [tail, size, stage]);
+  return tail;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US');
+}

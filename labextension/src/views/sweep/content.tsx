@@ -1,0 +1,103 @@
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+import type { ISweepTable } from '../../contract';
+import { sweepForms } from '../../core/plainForms';
+import { isLive } from '../../core/sweepTable';
+import type { IOutput, IView } from '../renderer';
+import type { ViewServices } from '../services';
+import { SweepModel } from './model';
+import { SweepTable } from './table';
+
+/** What a notebook keeps of a sweep: its jobs as they stood, and how many there are. */
+export interface ISweepSnapshot {
+  project: string;
+  count: number;
+  table: ISweepTable;
+}
+
+/** A sweep in an output. How it ended is kept in the notebook, also when no kernel is there to do it. */
+export class SweepContent extends ReactWidget implements IView {
+  constructor(private readonly services: ViewServices) {
+    super();
+    this.addClass('jp-AcaiSweep');
+  }
+
+  present(output: IOutput): void {
+    const snapshot = readSnapshot(output.data);
+    const { project, table } = snapshot;
+    this.output = output;
+    this.snapshot = snapshot;
+    this.model?.dispose();
+    this.model = new SweepModel(table, {
+      ask: () => this.services.jobs.sweep(project, table.tag),
+      follow: listener => this.services.connection.follow(project, listener)
+    });
+    this.model.subscribe(() => {
+      this.keepEnd();
+    });
+    this.model.setSeen(this.isSeen);
+    this.update();
+  }
+
+  setSeen(isSeen: boolean): void {
+    this.isSeen = isSeen;
+    this.model?.setSeen(isSeen);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.model?.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override render(): React.ReactElement {
+    const { model, snapshot } = this;
+    return model === null || snapshot === null ? (
+      <></>
+    ) : (
+      <SweepTable
+        key={snapshot.table.tag}
+        model={model}
+        project={snapshot.project}
+        count={snapshot.count}
+        services={this.services}
+      />
+    );
+  }
+
+  private keepEnd(): void {
+    const { model, snapshot, output } = this;
+    if (model === null || snapshot === null || model.isOther) {
+      return;
+    }
+    if (isLive(snapshot.table) && !isLive(model.table)) {
+      const rows = model.table.rows.slice(0, KEPT_ROWS);
+      const kept = { ...snapshot, table: { ...model.table, rows } };
+      this.snapshot = kept;
+      output?.keep(kept, sweepForms(model.table, snapshot.count));
+    }
+  }
+
+  private output: IOutput | null = null;
+  private snapshot: ISweepSnapshot | null = null;
+  private model: SweepModel | null = null;
+  private isSeen = false;
+}
+
+const KEPT_ROWS = 100;
+
+function readSnapshot(data: unknown): ISweepSnapshot {
+  const found = data as Partial<ISweepSnapshot> | null | undefined;
+  if (
+    typeof found?.project !== 'string' ||
+    typeof found.count !== 'number' ||
+    !Array.isArray(found.table?.rows) ||
+    !Array.isArray(found.table.parameters) ||
+    !Array.isArray(found.table.metrics)
+  ) {
+    throw new TypeError('This is no sweep.');
+  }
+  return found as ISweepSnapshot;
+}

@@ -1,0 +1,193 @@
+import { Signal } from '@lumino/signaling';
+import { describe, expect, it } from 'vitest';
+
+import {
+  canBeRunCell,
+  isRunCell,
+  JOB_TYPE,
+  jobIn,
+  knowsRunLine,
+  toggledRun
+} from '../src/core/runCell';
+import type { ICell, INotebook } from '../src/cells/notebook';
+import { cellToRun, runsAsJob, toggleRunAsJob } from '../src/cells/runAsJob';
+import { CellBars } from '../src/cells/cellBars';
+import { makeJob, snapshotOf } from './jobs';
+
+describe('A cell that runs as a job', () => {
+  it('begins with the line, and with no other', () => {
+    expect(isRunCell('%%acai run --cpu 2\nprint(1)')).toBe(true);
+    expect(isRunCell('\n %%acai  run')).toBe(true);
+    expect(isRunCell('%%acai runs')).toBe(false);
+    expect(isRunCell('%%acai profile -p n={1,2}')).toBe(false);
+    expect(isRunCell('# %%acai run')).toBe(false);
+    expect(canBeRunCell('%%bash\nls')).toBe(false);
+    expect(canBeRunCell('print(1)')).toBe(true);
+  });
+
+  it('becomes one and what it was before', () => {
+    expect(toggledRun('\nprint(1)\n')).toBe('%%acai run\nprint(1)\n');
+    expect(toggledRun(toggledRun('print(1)'))).toBe('print(1)');
+    expect(toggledRun('%%acai run --cpu 2')).toBe('');
+  });
+
+  it('names its last job, and none where somebody wrote nonsense', () => {
+    const [first, last] = [1, 2].map(number => ({
+      [JOB_TYPE]: snapshotOf(makeJob({ number }))
+    }));
+    expect(jobIn([first ?? {}, last ?? {}, { 'text/plain': '' }])?.number).toBe(
+      2
+    );
+    expect(jobIn([{ 'text/plain': 'job 7' }])).toBeNull();
+    expect(jobIn([first ?? {}, { [JOB_TYPE]: { number: 'x' } }])).toBeNull();
+  });
+
+  it('needs a notebook that knows the line', () => {
+    expect(knowsRunLine(['import os\n%load_ext acai_jupyter'])).toBe(true);
+    expect(knowsRunLine(['# %load_ext acai_jupyter', 'print(1)'])).toBe(false);
+  });
+});
+
+/** A notebook of which only sources matter, and which cell is active. */
+class Notebook {
+  constructor(...sources: string[]) {
+    this.cells = sources.map(cellOf);
+  }
+
+  cells: ICell[];
+  language = 'python';
+  active = 0;
+  readonly changed = new Signal<unknown, unknown>({});
+
+  insert(at: number, source: string): void {
+    this.cells = [...this.cells];
+    this.cells.splice(at, 0, cellOf(source));
+    this.changed.emit(null);
+  }
+
+  remove(at: number): void {
+    this.cells = this.cells.filter((_, index) => index !== at);
+    this.changed.emit(null);
+  }
+
+  get sources(): string[] {
+    return this.cells.map(one => one.model.sharedModel.getSource());
+  }
+
+  get asNotebook(): INotebook {
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- getters of the content speak of it
+    const all = this;
+    return {
+      isDisposed: false,
+      disposed: new Signal<unknown, unknown>({}),
+      content: {
+        get widgets() {
+          return all.cells;
+        },
+        get activeCell() {
+          return all.cells[all.active] ?? null;
+        },
+        get activeCellIndex() {
+          return all.active;
+        },
+        set activeCellIndex(at: number) {
+          all.active = at;
+        },
+        mode: 'command',
+        activate: () => undefined,
+        activeCellChanged: new Signal<unknown, unknown>({})
+      },
+      context: {
+        model: {
+          defaultKernelLanguage: this.language,
+          readOnly: false,
+          cells: { changed: this.changed },
+          sharedModel: {
+            insertCell: (at, { source }) => {
+              this.insert(at, source);
+            },
+            transact: change => {
+              change();
+            }
+          }
+        }
+      }
+    };
+  }
+}
+
+function cellOf(source: string): ICell {
+  let text = source;
+  return {
+    model: {
+      type: source.startsWith('#') ? 'markdown' : 'code',
+      contentChanged: new Signal<unknown, unknown>({}),
+      sharedModel: {
+        getSource: () => text,
+        setSource: changed => {
+          text = changed;
+        }
+      }
+    },
+    isDisposed: false,
+    disposed: new Signal<unknown, unknown>({}),
+    ready: Promise.resolve(),
+    layout: null
+  };
+}
+
+describe('The button of a cell', () => {
+  it('adds the line, and above it what makes it known, once', () => {
+    const notebook = new Notebook('print(1)', 'print(2)');
+    toggleRunAsJob(notebook.asNotebook);
+    expect(notebook.sources).toEqual([
+      '%load_ext acai_jupyter',
+      '%%acai run\nprint(1)',
+      'print(2)'
+    ]);
+    expect(notebook.active).toBe(0);
+    notebook.active = 2;
+    toggleRunAsJob(notebook.asNotebook);
+    expect(notebook.sources).toHaveLength(3);
+    expect(runsAsJob(notebook.asNotebook)).toBe(true);
+    toggleRunAsJob(notebook.asNotebook);
+    expect(notebook.sources[2]).toBe('print(2)');
+  });
+
+  it('is for cells of Python only', () => {
+    const notebook = new Notebook('# Words', '%%bash\nls');
+    expect(cellToRun(notebook.asNotebook)).toBeNull();
+    notebook.active = 1;
+    expect(cellToRun(notebook.asNotebook)).toBeNull();
+    const other = new Notebook('print(1)');
+    other.language = 'R';
+    expect(cellToRun(other.asNotebook)).toBeNull();
+    expect(cellToRun(null)).toBeNull();
+  });
+});
+
+describe('CellBars', () => {
+  it('has one for each cell of code, as cells come and go', () => {
+    const notebook = new Notebook('a', '# Words', 'b');
+    const living = new Set<ICell>();
+    const bars = new CellBars(notebook.asNotebook, cell => {
+      living.add(cell);
+      return {
+        isDisposed: false,
+        dispose: () => {
+          living.delete(cell);
+        }
+      };
+    });
+    expect(living.size).toBe(2);
+    notebook.insert(0, 'c');
+    expect(living.size).toBe(3);
+    notebook.remove(1);
+    expect([...living]).toEqual([notebook.cells[2], notebook.cells[0]]);
+    bars.dispose();
+    bars.dispose();
+    expect(living.size).toBe(0);
+    notebook.insert(0, 'd');
+    expect(living.size).toBe(0);
+  });
+});

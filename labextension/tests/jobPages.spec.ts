@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import type { IFindThings, IFoundPage } from '../src/contract';
+import { AcaiError } from '../src/core/errors';
+import { JobPages, PAGE } from '../src/core/jobPages';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A server with so many jobs, that keeps what it was asked; a query `bad` is none. */
+function makeServer(count: number) {
+  const asked: IFindThings[] = [];
+  const server = { count, asked, name: 'old' };
+  const find = (request: IFindThings): Promise<IFoundPage> => {
+    asked.push(request);
+    if (request.query === 'bad') {
+      const error = new AcaiError('bad_query', 'No query.', 400, { column: 1 });
+      return Promise.reject(error);
+    }
+    const { skip = 0, limit = 100 } = request;
+    const end = Math.min(server.count, skip + limit);
+    const rows = Array.from({ length: Math.max(0, end - skip) }, (_, at) => ({
+      thing: String(server.count - skip - at),
+      values: [server.name]
+    }));
+    return Promise.resolve({
+      kind: 'job',
+      columns: ['name'],
+      rows,
+      next: end < server.count ? 'more' : null
+    });
+  };
+  const pages = new JobPages(
+    { find, count: () => Promise.resolve({ count: server.count }) },
+    { query: '', order: [], columns: ['name'] }
+  );
+  return { server, pages };
+}
+
+async function settle(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(1_000);
+}
+
+describe('JobPages', () => {
+  it('reads the first page, counts, and reads what is scrolled to and nothing between', async () => {
+    const { server, pages } = makeServer(100_000);
+    pages.setSeen(true);
+    await settle();
+    expect(pages.count).toBe(100_000);
+    expect(pages.row(0)?.thing).toBe('100000');
+    pages.want(70_010, 70_040);
+    await settle();
+    expect(pages.row(70_020)?.thing).toBe('29980');
+    expect(pages.row(500)).toBeUndefined();
+    expect(server.asked.map(one => one.skip)).toEqual([0, 70_000]);
+  });
+
+  it('asks nothing while nobody looks', async () => {
+    const { server, pages } = makeServer(3);
+    pages.doubt();
+    await settle();
+    expect(server.asked).toEqual([]);
+  });
+
+  it('reads again what can be seen when jobs change, however many do, and forgets the rest', async () => {
+    const { server, pages } = makeServer(1_000);
+    pages.setSeen(true);
+    await settle();
+    pages.want(250, 260);
+    await settle();
+    server.name = 'new';
+    for (let number = 0; number < 50; number += 1) {
+      pages.hear({
+        number,
+        kind: 'job_running',
+        subject: 'job 3',
+        created_at: ''
+      });
+    }
+    pages.hear({
+      number: 51,
+      kind: 'job_progressed',
+      subject: 'job 3',
+      created_at: ''
+    });
+    await settle();
+    expect(server.asked.length).toBe(3);
+    expect(pages.row(255)?.values).toEqual(['new']);
+    expect(pages.row(0)).toBeUndefined();
+  });
+
+  it('keeps its rows when a query is none, and says why', async () => {
+    const { pages } = makeServer(5);
+    pages.setSeen(true);
+    await settle();
+    await pages.choose({ query: 'bad' });
+    expect(pages.error?.code).toBe('bad_query');
+    expect(pages.row(0)?.thing).toBe('5');
+    await pages.choose({ query: '' });
+    expect(pages.error).toBeNull();
+  });
+
+  it('shows what was asked for last, whatever was answered last', async () => {
+    const { server, pages } = makeServer(5);
+    pages.setSeen(true);
+    await settle();
+    void pages.choose({ query: 'a' });
+    void pages.choose({ query: 'ab' });
+    pages.want(0, 4);
+    await settle();
+    expect(server.asked.at(-1)?.query).toBe('ab');
+    expect(pages.shownListing.query).toBe('ab');
+  });
+
+  it('begins at the top of another query, and stays where it is in another order', async () => {
+    const { server, pages } = makeServer(10 * PAGE);
+    pages.setSeen(true);
+    pages.want(5 * PAGE, 5 * PAGE + 20);
+    await settle();
+    await pages.choose({ order: [{ key: 'name', descending: true }] });
+    expect(server.asked.at(-1)?.skip).toBe(5 * PAGE);
+    await pages.choose({ query: 'x' });
+    expect(server.asked.at(-1)?.skip).toBe(0);
+  });
+});

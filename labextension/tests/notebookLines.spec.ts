@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+
+import { linesForFile, linesForFolder, linesForSet } from '../src/core/dragged';
+import { withInput } from '../src/core/runCell';
+
+describe('an input of a cell', () => {
+  it('is added to its line, whatever stands there', () => {
+    expect(withInput('%%acai run\nx', 'train:3')).toBe(
+      '%%acai run --input train:3\nx'
+    );
+    expect(withInput('%%acai run --cpu 2', 'train:3')).toBe(
+      '%%acai run --cpu 2 --input train:3'
+    );
+    expect(withInput('x = 1', 'train:3')).toBe(
+      '%%acai run --input train:3\nx = 1'
+    );
+  });
+
+  it('takes the place of another version of the same set, and of nothing else', () => {
+    const line = '%%acai run --input train:1 --input test:1 --output m\nx';
+    expect(withInput(line, 'train:3')).toBe(
+      '%%acai run --input train:3 --input test:1 --output m\nx'
+    );
+    expect(withInput('%%acai run --input @train\nx', 'train:3')).toBe(
+      '%%acai run --input train:3\nx'
+    );
+    expect(withInput('%%acai run --input trainer:1\nx', 'train:3')).toBe(
+      '%%acai run --input trainer:1 --input train:3\nx'
+    );
+    const once = withInput('%%acai run\nx', '/a.csv:1');
+    expect(withInput(once, '/a.csv:1')).toBe(once);
+  });
+
+  it('is one word, whatever it is called', () => {
+    expect(withInput('%%acai run\nx', "/it's here.csv:1")).toBe(
+      `%%acai run --input '/it'"'"'s here.csv:1'\nx`
+    );
+  });
+});
+
+describe('what is dragged into a cell', () => {
+  it('is read by what its name ends in', () => {
+    expect(linesForFile('/data/a@b.csv', 3)).toBe(
+      'import pandas as pd\npd.read_csv("acai:///data/a%40b.csv:3")'
+    );
+    expect(linesForFile('/x.bin', 1)).toContain(
+      'fsspec.open("acai:///x.bin:1")'
+    );
+    expect(linesForFolder('/img/')).toContain('find("acai:///img")');
+    expect(linesForSet('train:3')).toContain('acai_jupyter.fileset("train:3")');
+  });
+
+  it('is no code, whatever it is called', () => {
+    expect(linesForFile('/"); boom(".csv', 1)).toContain(
+      'pd.read_csv("acai:///\\"); boom(\\".csv:1")'
+    );
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+
+import { AcaiClient } from '../src/core/client';
+import { DataClient } from '../src/core/dataClient';
+import { ObjectClient } from '../src/core/objectClient';
+import {
+  cutAtLines,
+  PART_BYTES,
+  partsOf,
+  previewPath,
+  PreviewReader,
+  readPreviewPath
+} from '../src/core/previews';
+import {
+  encodePath,
+  fileSpec,
+  folderOf,
+  nameOf,
+  readFileSpec,
+  readSetRef
+} from '../src/core/specText';
+import { modelOf } from '../src/data/models';
+import { StoreTransport } from './store';
+
+function readerOf(bytes: Uint8Array): {
+  reader: PreviewReader;
+  store: StoreTransport;
+} {
+  const store = new StoreTransport(bytes);
+  const client = new AcaiClient(store);
+  const data = new DataClient(client, () => 'default');
+  return { reader: new PreviewReader(data, new ObjectClient(client)), store };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
+const TABLE = new TextEncoder().encode(
+  'number,square\n' +
+    Array.from({ length: 200_000 }, (_, at) => `${at},${at * at}\n`).join('')
+);
+const place = {
+  project: 'default',
+  path: '/data/a b.csv',
+  version: 3,
+  part: 1
+};
+
+describe('a preview', () => {
+  it('is called by project, version and part', () => {
+    expect(previewPath(place)).toBe('default/3/data/a b.csv');
+    const second = { ...place, part: 2 };
+    expect(previewPath(second)).toBe('default/3.2/data/a b.csv');
+    for (const one of [place, second]) {
+      expect(readPreviewPath(previewPath(one))).toEqual(one);
+    }
+    expect(readPreviewPath('default/three/data.csv')).toBeNull();
+    expect(readPreviewPath('data.csv')).toBeNull();
+  });
+
+  it('shows all lines of a text once, part by part, and reads no more than it shows', async () => {
+    const { reader, store } = readerOf(TABLE);
+    let all = '';
+    for (let part = 1; part <= partsOf(TABLE.length); part += 1) {
+      const before = store.sent;
+      const { bytes, sizeBytes } = await reader.part({ ...place, part }, false);
+      expect(sizeBytes).toBe(TABLE.length);
+      expect(store.sent - before).toBeLessThan(1.2 * PART_BYTES);
+      expect(textOf(bytes).endsWith('\n')).toBe(true);
+      all += textOf(bytes);
+    }
+    expect(all).toBe(textOf(TABLE));
+  });
+
+  it('has the first line of a table above each part', async () => {
+    const { reader } = readerOf(TABLE);
+    const { bytes } = await reader.part({ ...place, part: 2 }, true);
+    const lines = textOf(bytes).split('\n');
+    expect(lines[0]).toBe('number,square');
+    expect(lines[1]).toMatch(/^\d+,\d+$/);
+  });
+
+  it('says that there is no such part', async () => {
+    const { reader } = readerOf(TABLE);
+    await expect(reader.part({ ...place, part: 99 }, false)).rejects.toThrow(
+      '/data/a b.csv:3 has no part 99; it has 4.'
+    );
+  });
+
+  it('refuses to show whole what is too large', async () => {
+    const { reader, store } = readerOf(new Uint8Array(33_000_000));
+    await expect(reader.whole(place)).rejects.toThrow('at most 31 MB');
+    expect(store.sent).toBe(0);
+  });
+
+  it('is empty for a file without bytes', async () => {
+    const { reader } = readerOf(new Uint8Array());
+    expect((await reader.part(place, true)).bytes).toHaveLength(0);
+  });
+
+  it('is a model of the kind that a viewer asks for', async () => {
+    const { reader } = readerOf(TABLE);
+    const path = 'default/3/a.csv';
+    const table = await modelOf(reader, path, { format: 'text' });
+    expect(table).toMatchObject({
+      name: 'a.csv',
+      writable: false,
+      size: TABLE.length
+    });
+    expect(String(table.content).length).toBeLessThan(1.1 * PART_BYTES);
+    const { reader: small } = readerOf(new Uint8Array([0, 1, 2]));
+    const image = await modelOf(small, 'default/3/a.png', { format: 'base64' });
+    expect(image.content).toBe('AAEC');
+    await expect(
+      modelOf(small, 'default/3/a.bin', { format: 'text' })
+    ).rejects.toThrow('a.bin is not a text');
+    const { reader: note } = readerOf(
+      new TextEncoder().encode('{"cells": []}')
+    );
+    const notebook = await modelOf(note, 'default/3/a.ipynb', {
+      type: 'notebook'
+    });
+    expect(notebook.content).toEqual({ cells: [] });
+  });
+});
+
+describe('parts of lines', () => {
+  it('lose nothing and repeat nothing, wherever lines end', () => {
+    const bytes = new TextEncoder().encode('a\nbb\n\n\nccc\ndddd\n');
+    for (let size = 1; size < 8; size += 1) {
+      let all = '';
+      for (let begin = 0; begin < bytes.length; begin += size) {
+        const first = Math.max(0, begin - 1);
+        const end = Math.min(bytes.length, begin + size);
+        const isLast = end === bytes.length;
+        const read = bytes.subarray(first);
+        all += textOf(cutAtLines(read, begin - first, end - first, isLast));
+      }
+      expect(all, `parts of ${size}`).toBe(textOf(bytes));
+    }
+  });
+});
+
+describe('paths and specs', () => {
+  it('are read as they were written', () => {
+    const path = '/a:b/c@d/100%.csv';
+    expect(encodePath(path)).toBe('/a%3Ab/c%40d/100%25.csv');
+    expect(readFileSpec(fileSpec(path, 12))).toEqual({ path, version: 12 });
+    expect(readFileSpec('/a.csv')).toBeNull();
+    expect(readFileSpec('train:3')).toBeNull();
+    expect(readSetRef('train:3')).toEqual({ name: 'train', version: 3 });
+    expect(readSetRef('train')).toBeNull();
+  });
+
+  it('have names and folders', () => {
+    expect([nameOf('/a/b.csv'), nameOf('/a/b/')]).toEqual(['b.csv', 'b']);
+    expect([folderOf('/a/b.csv'), folderOf('/a/b/'), folderOf('/a')]).toEqual([
+      '/a/',
+      '/a/',
+      '/'
+    ]);
+  });
+});

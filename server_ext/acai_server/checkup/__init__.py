@@ -1,0 +1,1 @@
+"""Whether what the server stands on works."""

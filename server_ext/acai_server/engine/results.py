@@ -1,0 +1,48 @@
+"""Result records as they are found: nothing in them is believed that can be checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from acai_jupyter.contract.errors import BadPath, ObjectNotFound
+from acai_jupyter.contract.launch import LAUNCH_VERSION, OutputFile, ResultRecord
+from acai_jupyter.contract.specs import normal_path
+from acai_server.engine.attempts import slot_key
+
+if TYPE_CHECKING:
+    from acai_server.db.jobs import StoredAttempt, StoredJob
+    from acai_server.objects.protocol import ObjectStore
+
+MAX_RESULT_BYTES = 512 * 1024**2
+
+
+def read_result(objects: ObjectStore, job: StoredJob, attempt: StoredAttempt | int, rank: int = 0) -> ResultRecord:
+    """Return the record of an agent; `ObjectNotFound`, `BadPath` or msgspec's error when none can be used."""
+    body = objects.get(slot_key(job, attempt, "result", rank=rank), 0, MAX_RESULT_BYTES)
+    result = msgspec.json.decode(body, type=ResultRecord)
+    if result.version != LAUNCH_VERSION:
+        raise BadPath(path="result", reason=f"it has version {result.version}")
+    for files in (result.outputs, result.checkpoint):
+        _check_files(files, result)
+    for number in {file.pack for file in (*result.outputs, *result.checkpoint)}:
+        try:
+            size = objects.size(slot_key(job, attempt, "pack", number, rank=rank))
+        except ObjectNotFound as error:
+            raise BadPath(path="output", reason=f"its pack {number} is not there") from error
+        if size != result.packs[number].size_bytes:
+            raise BadPath(path="output", reason=f"its pack {number} has another size")
+    return result
+
+
+def _check_files(files: list[OutputFile], result: ResultRecord) -> None:
+    paths = set()
+    for file in files:
+        paths.add(normal_path(f"/{file.path}"))
+        if file.pack not in range(len(result.packs)):
+            raise BadPath(path=file.path, reason="it lies in no pack")
+        if file.offset + file.size_bytes > result.packs[file.pack].size_bytes:
+            raise BadPath(path=file.path, reason="it lies outside its pack")
+    if len(paths) != len(files):
+        raise BadPath(path="output", reason="a path is there twice")

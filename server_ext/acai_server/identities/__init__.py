@@ -1,0 +1,1 @@
+"""Who says from outside who somebody is: an issuer of OpenID Connect, the hub of JupyterHub."""

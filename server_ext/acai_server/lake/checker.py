@@ -1,0 +1,132 @@
+"""Hashes again what was uploaded. No other user's upload leans on a content before; a wrong one is not handed out.
+
+It takes its time: it stands back while somebody uploads, and after each object it rests as long as three like it take.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from acai_jupyter.contract.errors import AcaiError, ObjectNotFound
+from acai_server.loops import Periodic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acai_jupyter.contract.ids import ObjectKey
+    from acai_server.db.blobs import StoredObject
+    from acai_server.db.database import Database
+    from acai_server.objects.protocol import ObjectStore
+
+INTERVAL_SECONDS = 30.0
+REST = 3.0
+_AT_ONCE = 20
+_BUSY = timedelta(seconds=5)
+_PATIENCE = timedelta(minutes=10)
+"""While somebody uploads it stands back, for so long."""
+
+_log = logging.getLogger(__name__)
+
+
+class BlobChecker(Periodic):
+    """Looks for objects of sessions that were committed a while ago."""
+
+    def __init__(
+        self,
+        database: Database,
+        objects: ObjectStore,
+        *,
+        delay: timedelta,
+        interval_seconds: float = INTERVAL_SECONDS,
+        rest: float = REST,
+    ) -> None:
+        super().__init__("blob checker", min(interval_seconds, max(delay.total_seconds(), 0.05)))
+        self._database = database
+        self._objects = objects
+        self._delay = delay
+        self._rest = rest
+
+    def step(self) -> bool:
+        """Check some objects; says whether there may be more."""
+        with self._database.reading() as work:
+            now = work.clock.now()
+            busy = work.uploads.is_busy(now - _BUSY)
+            found = work.blobs.unchecked(now - (max(self._delay, _PATIENCE) if busy else self._delay), _AT_ONCE)
+        for number in found:
+            began = time.monotonic()
+            try:
+                self._check(number)
+            except AcaiError as error:
+                _log.warning("Uploads could not be hashed again, which will be tried later: %s", error)
+                return False
+            if self._stopped.wait((time.monotonic() - began) * self._rest):
+                return False
+        return bool(found)
+
+    def _check(self, number: int) -> None:
+        with self._database.reading() as work:
+            stored = work.blobs.object(number)
+        wrong = None if stored is None else self._wrong(stored)
+        if stored is None or wrong is None:
+            return
+        with self._database.writing() as work:
+            if work.blobs.object(number) != stored:
+                return  # collected or moved meanwhile
+            work.blobs.checked(stored.id, wrong, work.clock.now())
+            if wrong:
+                work.events.record(stored.project_id, "blobs_quarantined", stored.key, creator=stored.creator)
+        if wrong:
+            _log.warning(
+                "%d of %d contents in object %s, uploaded by %s, are not those that were announced; they are not "
+                "handed out. Whoever has the files can put them again.",
+                len(wrong),
+                len(stored.blobs),
+                stored.key,
+                stored.creator,
+            )
+
+    def _wrong(self, stored: StoredObject) -> list[int] | None:
+        """Return the contents that are not what was said; none when the server is about to end."""
+        wrong: list[int] = []
+        reader = _Reader(self._objects, stored.key)
+        for blob, sha256, offset, size in stored.blobs:
+            if self._stopped.is_set():
+                return None
+            if reader.hash(offset, size) != sha256:
+                wrong.append(blob)
+        return wrong
+
+
+class _Reader:
+    """Hashes ranges of an object that come one after the other in one pass, others each by itself."""
+
+    def __init__(self, objects: ObjectStore, key: ObjectKey) -> None:
+        self._objects = objects
+        self._key = key
+        self._pieces: Iterator[bytes] = iter(())
+        self._piece = memoryview(b"")
+        self._at = -1
+
+    def hash(self, offset: int, size_bytes: int) -> bytes | None:
+        """Return the hash of a range; none when it is not all there."""
+        digest = hashlib.sha256()
+        try:
+            if offset != self._at:
+                self._pieces, self._piece, self._at = self._objects.stream(self._key, offset), memoryview(b""), offset
+            left = size_bytes
+            while left:
+                if not self._piece:
+                    self._piece = memoryview(next(self._pieces))
+                part = self._piece[:left]
+                digest.update(part)
+                self._piece = self._piece[len(part) :]
+                left -= len(part)
+        except (ObjectNotFound, StopIteration):
+            self._at = -1
+            return None
+        self._at = offset + size_bytes
+        return digest.digest()

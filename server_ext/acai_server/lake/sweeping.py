@@ -1,0 +1,139 @@
+"""The steps of a collection that free pieces of manifests, moved packs, and what is left in the store."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from acai_jupyter.contract.errors import ObjectNotFound
+from acai_jupyter.contract.garbage import GarbageKind
+from acai_server.lake import marking
+from acai_server.lake.collecting import EXAMPLES
+from acai_server.objects.keys import job_of, project_prefix, upload_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from acai_jupyter.contract.ids import ObjectKey, SessionId
+    from acai_server.db.garbage import Bare
+    from acai_server.db.sweeping import DeadSet
+    from acai_server.db.work import Work
+    from acai_server.lake.collecting import Run
+
+_CHUNKS_AT_ONCE = 5000
+_OBJECTS_AT_ONCE = 500
+_KEYS_AT_ONCE = 1000
+NEEDLESS_AFTER_JOB = ("launch", "pack", "result")
+"""What an attempt had and nobody asks for when the job has ended; a pack of outputs has a record. Logs stay."""
+
+
+def sweep_chunks(run: Run, sets: list[DeadSet], dropped: set[SessionId]) -> None:
+    """Drop the pieces of manifests that no set and no session has that a later one may be based on."""
+    before = run.started_at - run.terms.chunks
+    with run.database.reading() as work:
+        load, seen = run.loader(work), set[bytes]()
+        for root in work.sweeping.set_roots(run.project, run.cutoff if run.is_dry else None):
+            marking.mark(root, load, seen)
+        for one in work.sweeping.upload_roots(run.project):
+            if one.in_use or one.session not in dropped:
+                marking.mark(one.root, load, seen)
+        load, passed = run.loader(work, all_there=False), set(seen)
+        of_sets = {chunk for one in sets for chunk in marking.mark(one.root, load, passed)}
+    after = b""
+    while True:
+        run.go_on()
+        with run.database.reading() as work:
+            page = work.sweeping.unused(run.project, before, after, _CHUNKS_AT_ONCE)
+        if not page:
+            return
+        after = max(page)
+        dead = {chunk: size for chunk, size in page.items() if chunk not in seen}
+        if dead and not run.is_dry:
+            with run.database.writing() as work:
+                dead = work.sweeping.drop_chunks(run.project, sorted(dead), before)
+        listed = sum(size for chunk, size in dead.items() if chunk in of_sets)
+        others = [size for chunk, size in dead.items() if chunk not in of_sets]
+        run.report.add(GarbageKind.DELETED_SETS, 0, listed)
+        run.report.add(GarbageKind.LEFTOVERS, len(others), sum(others))
+
+
+def sweep_moved(run: Run) -> None:
+    """Drop packs that were emptied so long ago that nobody can be reading them, and such as never held anything."""
+    before = run.started_at - run.terms.urls
+    for kind, look in ((GarbageKind.MOVED, _emptied), (GarbageKind.LEFTOVERS, _bare)):
+        after = 0
+        while page := _swept(run, partial(look, run, before, after)):
+            after = page[-1].id
+            size = sum(one.size_bytes for one in page)
+            run.report.add(kind, len(page), size, [one.key for one in page[:EXAMPLES]])
+
+
+def _emptied(run: Run, before: datetime, after: int, work: Work) -> list[Bare]:
+    return work.garbage.emptied(run.project, before, after, _OBJECTS_AT_ONCE)
+
+
+def _bare(run: Run, before: datetime, after: int, work: Work) -> list[Bare]:
+    return work.garbage.bare(run.project, before, after, _OBJECTS_AT_ONCE)
+
+
+def _swept(run: Run, look: Callable[[Work], list[Bare]]) -> list[Bare]:
+    """Drop a page of objects in which nothing is, and return it."""
+    run.go_on()
+    if run.is_dry:
+        with run.database.reading() as work:
+            return look(work)
+    with run.database.writing() as work:
+        page = look(work)
+        work.garbage.free([one.id for one in page])
+    run.objects.delete_all(one.key for one in page)
+    return page
+
+
+def sweep_store(run: Run, jobs: set[int]) -> None:
+    """Drop objects that have no record, of sessions and jobs that ended so long ago that nobody will tell of them.
+
+    What some jobs left was counted before.
+    """
+    before = run.started_at - run.terms.urls
+    keys = run.objects.keys(project_prefix(run.project))
+    while page := list(islice(keys, _KEYS_AT_ONCE)):
+        run.go_on()
+        with run.database.reading() as work:
+            left = _left(work, run, [key for key in page if not _is_of(key, jobs)], before)
+        sizes = {key: _size(run, key) for key in left}
+        if not run.is_dry:
+            run.objects.delete_all(left)
+        run.report.add(GarbageKind.LEFTOVERS, len(left), sum(sizes.values()), left[:EXAMPLES])
+
+
+def _left(work: Work, run: Run, keys: list[ObjectKey], before: datetime) -> list[ObjectKey]:
+    recorded = work.sweeping.recorded(keys)
+    bare = [key for key in keys if key not in recorded]
+    uploads = {key: upload for key in bare if (upload := upload_of(key)) is not None}
+    of_jobs = {key: of for key in bare if (of := job_of(key)) is not None}
+    jobs = {key: number for key, (number, what) in of_jobs.items() if what in NEEDLESS_AFTER_JOB}
+    sessions = work.sweeping.sessions(run.project, sorted(set(uploads.values())))
+    ended = work.sweeping.ended_jobs(run.project, sorted(set(jobs.values())), before)
+    gone = work.sweeping.collected_jobs(run.project, sorted({number for number, _ in of_jobs.values()}))
+
+    def is_left(key: ObjectKey) -> bool:
+        if key not in uploads:
+            return jobs.get(key) in ended or (key in of_jobs and of_jobs[key][0] in gone)
+        ended_at = sessions.get(uploads[key], before)
+        return ended_at is not None and ended_at <= before
+
+    return [key for key in bare if is_left(key)]
+
+
+def _is_of(key: ObjectKey, jobs: set[int]) -> bool:
+    found = job_of(key) if jobs else None
+    return found is not None and found[0] in jobs
+
+
+def _size(run: Run, key: ObjectKey) -> int:
+    try:
+        return run.objects.size(key)
+    except ObjectNotFound:
+        return 0

@@ -1,0 +1,1 @@
+"""Attributes, and the query language over them."""

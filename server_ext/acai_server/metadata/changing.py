@@ -1,0 +1,114 @@
+"""Changing attributes: what may be set, what is different from before, and who did it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acai_jupyter.contract.errors import BadAttribute, BadRequest
+from acai_jupyter.contract.query.builtin import BUILT_IN, PARAMETERS, TAGS, SubjectKind, is_reserved
+from acai_jupyter.contract.specs import parse_set, parse_spec
+from acai_server.db import sight
+from acai_server.db.attributes import as_columns, fault_of
+
+if TYPE_CHECKING:
+    from acai_jupyter.contract.ids import ProjectId, UserId
+    from acai_jupyter.contract.metadata import ThingChange, Value
+    from acai_server.db.work import Work
+    from acai_server.metadata.things import Thing
+
+_TOLD_THINGS = 100
+
+
+def change(work: Work, project: ProjectId, user: UserId, wanted: list[tuple[Thing, ThingChange]]) -> list[str]:
+    """Change things; returns the names of those that are different now."""
+    seen: set[tuple[SubjectKind, int]] = set()
+    for thing, one in wanted:
+        if (thing.kind, thing.id) in seen:
+            raise BadRequest(reason=f"{thing.name} is named twice; give all its changes at once")
+        seen.add((thing.kind, thing.id))
+        _refuse_closed(thing)
+        _check(thing, one)
+    changed: list[str] = []
+    for kind in SubjectKind:
+        changed += _change(work, project, user, kind, [pair for pair in wanted if pair[0].kind is kind])
+    if changed:
+        subject = _subject(changed[0]) if len(changed) == 1 else f"{len(changed)} things"
+        work.events.record(project, "metadata_changed", subject, things=changed[:_TOLD_THINGS])
+    return changed
+
+
+def _refuse_closed(thing: Thing) -> None:
+    """Refuse to change what is said of things that are closed to whoever asks."""
+    if thing.kind is SubjectKind.FILE_SET:
+        sight.refuse_set(parse_set(thing.name).name)
+    elif thing.kind is SubjectKind.FILE:
+        sight.refuse_paths([parse_spec(thing.name).path])
+
+
+def _subject(name: str) -> str:
+    return f"job {name}" if name.isdigit() else name
+
+
+def _check(thing: Thing, wanted: ThingChange) -> None:
+    for key, value in wanted.set.items():
+        _check_key(thing, key, is_own=is_reserved(key))
+        reason = fault_of(value)
+        if reason is not None:
+            raise BadAttribute(key=key, thing=thing.name, reason=reason)
+    for key in wanted.delete:
+        _check_key(thing, key, is_own=key in BUILT_IN[thing.kind] or key.startswith(PARAMETERS))
+        if key in wanted.set:
+            raise BadAttribute(key=key, thing=thing.name, reason="it is set and deleted at once")
+    for label in [*wanted.add_labels, *wanted.remove_labels]:
+        if label != label.strip() or not label.isprintable() or label[:1] in "+-":
+            raise BadAttribute(
+                key=label[:80], thing=thing.name, reason="a label is one line of text and begins with neither + nor -"
+            )
+
+
+def _check_key(thing: Thing, key: str, *, is_own: bool) -> None:
+    if key == TAGS:
+        raise BadAttribute(key=key, thing=thing.name, reason="it is the list of labels; add one with +LABEL")
+    if is_own:
+        raise BadAttribute(
+            key=key, thing=thing.name, reason="the name is one that the system gives itself; choose another"
+        )
+
+
+def _change(
+    work: Work, project: ProjectId, user: UserId, kind: SubjectKind, wanted: list[tuple[Thing, ThingChange]]
+) -> list[str]:
+    if not wanted:
+        return []
+    rows = [thing.id for thing, _ in wanted]
+    given = work.attributes.of_many(project, kind, rows)
+    labels = work.attributes.labels_of(project, kind, rows)
+    changes = [(thing, _difference(one, given[thing.id], labels[thing.id])) for thing, one in wanted]
+    changes = [(thing, found) for thing, found in changes if any(found.values())]
+    _write(work, project, kind, [(thing.id, found) for thing, found in changes])
+    work.changes.add(kind, user, work.clock.now(), [(thing.id, found) for thing, found in changes])
+    return [thing.name for thing, _ in changes]
+
+
+def _difference(wanted: ThingChange, given: dict[str, Value], labels: list[str]) -> dict[str, Any]:
+    """What is to be done; what is so already is not."""
+    return {
+        "set": {
+            key: value
+            for key, value in wanted.set.items()
+            if key not in given or as_columns(given[key]) != as_columns(value)
+        },
+        "deleted": [key for key in dict.fromkeys(wanted.delete) if key in given],
+        "added_labels": [label for label in dict.fromkeys(wanted.add_labels) if label not in labels],
+        "removed_labels": [
+            label for label in dict.fromkeys(wanted.remove_labels) if label in labels and label not in wanted.add_labels
+        ],
+    }
+
+
+def _write(work: Work, project: ProjectId, kind: SubjectKind, changes: list[tuple[int, dict[str, Any]]]) -> None:
+    records = work.attributes
+    records.write(project, kind, [(row, k, v) for row, found in changes for k, v in found["set"].items()])
+    records.delete(project, kind, [(row, key) for row, found in changes for key in found["deleted"]])
+    records.add_labels(project, kind, [(row, label) for row, found in changes for label in found["added_labels"]])
+    records.remove_labels(project, kind, [(row, label) for row, found in changes for label in found["removed_labels"]])

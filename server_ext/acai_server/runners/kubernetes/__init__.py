@@ -1,0 +1,1 @@
+"""Runs attempts on a Kubernetes cluster, a Kubernetes Job for each. Nothing there calls this server."""

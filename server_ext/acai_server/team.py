@@ -1,0 +1,95 @@
+"""What of the composition is for a team: limits of one user, what is logged, and who signs in from outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from traitlets import Float, Int, Unicode
+from traitlets.config import Configurable
+
+from acai_jupyter.contract.errors import SettingsBroken
+
+if TYPE_CHECKING:
+    from acai_jupyter.contract.sign_in import SignInWays
+    from acai_server.identities.protocol import Identity
+    from acai_server.settings import Settings
+
+
+class TeamSettings(Configurable):
+    """Set as those of `AcaiApp`."""
+
+    public_url = Unicode(
+        "",
+        help="Address at which people reach this server, base URL included, like https://acai.example.org: what a "
+        "'filesystem' object store signs for them begins with it. Empty: the address where the server listens.",
+    ).tag(config=True)
+    slow_reader_seconds = Float(
+        15.0,
+        min=0.1,
+        help="Seconds after which a reader of events by WebSocket that does not take what was sent is disconnected; it "
+        "can come back and resume. At least 0.1.",
+    ).tag(config=True)
+    requests_per_second = Float(
+        0.0,
+        min=0.0,
+        help="How many requests a second are taken of one user on average, and twice as many at once; more are refused "
+        "with 429. 0: as many as come.",
+    ).tag(config=True)
+    uploads_per_user = Int(
+        0,
+        min=0,
+        help="How many uploads of one user may be under way at once; one more is refused with 429. 0: as many as come.",
+    ).tag(config=True)
+    log_format = Unicode(
+        "text",
+        help="How the server's log is written: 'text', as Jupyter does, or 'json', a document in each line and one for "
+        "each request to ACAI, without anything that opens something.",
+    ).tag(config=True)
+    oidc_issuer = Unicode(
+        "",
+        help="Address of the OpenID Connect issuer at which people sign in, exactly as it calls itself, like "
+        "https://login.example.org/realms/lab. Empty: nobody signs in that way.",
+    ).tag(config=True)
+    oidc_client_id = Unicode(
+        "", help="As what the issuer knows ACAI; ID tokens must be given to it. Empty: there is no issuer."
+    ).tag(config=True)
+    oidc_claim = Unicode(
+        "preferred_username",
+        help="Which claim of an ID token is the user's name in ACAI. It has to be one that the issuer gives to one "
+        "person only, and that people cannot change; 'email' counts if it is verified.",
+    ).tag(config=True)
+    oidc_scope = Unicode("openid profile email", help="What people's programs ask the issuer for.").tag(config=True)
+    jupyterhub_api_url = Unicode(
+        "",
+        help="Address of the API of a JupyterHub, like http://hub:8081/hub/api, whose users sign in from their servers "
+        "there under their names. Empty: nobody signs in that way.",
+    ).tag(config=True)
+    sign_in_days = Float(
+        7.0, min=0.001, help="Days after which a token expires that was given for a sign-in. At least 0.001."
+    ).tag(config=True)
+
+
+def identities_of(settings: Settings) -> dict[str, Identity]:
+    """Return who vouches for users, by how they come."""
+    from acai_server.credentials.sign_ins import HUB, OIDC
+
+    found: dict[str, Identity] = {}
+    if settings.oidc_issuer:
+        try:
+            from acai_server.identities.oidc import OidcIdentity
+        except ImportError as error:
+            raise SettingsBroken(reason="OpenID Connect needs PyJWT; pip install 'acai-jupyter[oidc]'") from error
+        found[OIDC] = OidcIdentity(settings.oidc_issuer, settings.oidc_client_id, settings.oidc_claim)
+    if settings.jupyterhub_api_url:
+        from acai_server.identities.jupyterhub import JupyterHubIdentity
+
+        found[HUB] = JupyterHubIdentity(settings.jupyterhub_api_url)
+    return found
+
+
+def ways_of(settings: Settings) -> SignInWays:
+    """Return what people's programs are told of it."""
+    from acai_jupyter.contract.sign_in import SignInWays
+
+    scope = settings.oidc_scope if settings.oidc_issuer else ""
+    return SignInWays(settings.oidc_issuer, settings.oidc_client_id, scope, bool(settings.jupyterhub_api_url))

@@ -1,0 +1,141 @@
+"""Views that go with their jobs: through attempts, into other projects, to the end, after which they cost nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page import JOBS_MS
+from tests.browser.test_views import LOAD, button, save, view, waits_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.browser.conftest import OpenPage, StartLab
+    from tests.browser.page import LabPage
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+JOB = "application/vnd.acai.job+json"
+COPIES = 100
+SHOWN_OUTPUTS = 50
+"""Of so many outputs of a cell JupyterLab shows all."""
+COUNT_INTERVALS = """() => {
+    const ours = new Set();
+    const [set, clear] = [window.setInterval, window.clearInterval];
+    window.setInterval = (...asked) => {
+        const id = set(...asked);
+        if (new Error().stack.includes('/extensions/acai-jupyter/')) { ours.add(id); }
+        return id;
+    };
+    window.clearInterval = id => { ours.delete(id); clear(id); };
+    window.acaiIntervals = () => ours.size;
+}"""
+"""Counts the intervals that our extension has set and not cleared."""
+
+
+def test_a_view_has_the_log_of_each_attempt_and_that_of_the_job_which_answered_for_its_own(
+    start_lab: StartLab, open_page: OpenPage
+) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    gate, seen = lab.notebooks / "gate", lab.notebooks / "seen"
+    page.new_notebook()
+    page.run(LOAD)
+    page.run(
+        "%%acai run --detach --retries 1 --retry-failed --memory 512Mi\nimport pathlib, time\n"
+        f"seen = pathlib.Path({str(seen)!r})\n"
+        "if not seen.exists():\n    seen.touch(); print('in vain'); raise SystemExit(3)\n"
+        f"print('once more', flush=True)\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.05)"
+    )
+    steps = view(page, 1).get_by_role("list", name="job 1: states")
+    expect(steps.get_by_text("queued again")).to_be_visible(timeout=JOBS_MS)
+    expect(steps.get_by_role("listitem").filter(has_text="running")).to_have_attribute(
+        "aria-current", "step", timeout=JOBS_MS
+    )
+    expect(view(page, 1)).to_contain_text("failed: exit 3 after")
+    log = view(page, 1).get_by_role("log")
+    expect(log).to_have_text("once more\n", timeout=JOBS_MS)
+    page.photograph("view-attempts-light")
+    view(page, 1).get_by_role("combobox", name="Attempt of job 1").select_option("attempt 1")
+    expect(log).to_contain_text("in vain")
+    assert page.barriers(view(page, 1)) == []
+    gate.touch()
+    expect(view(page, 1)).to_contain_text("job 1 · finished", timeout=JOBS_MS)
+    for number in (2, 3):
+        page.run("%%acai run --cached --detach\nprint('the first time')")
+        expect(view(page, number)).to_contain_text(f"job {number} · finished", timeout=JOBS_MS)
+    expect(view(page, 3)).to_contain_text("answered by job 2")
+    button(page, "log", 3).click()
+    expect(view(page, 3)).to_contain_text("job 3 did not run: it was answered by job 2, whose log this is.")
+    expect(view(page, 3).get_by_role("log", name="Log of job 2")).to_have_text("the first time\n")
+
+
+def test_a_view_is_live_in_another_project_and_views_that_are_done_cost_nothing(
+    start_lab: StartLab, open_page: OpenPage, home: Path
+) -> None:
+    settings = home / ".jupyter" / "lab" / "user-settings"
+    (settings / "acai-jupyter").mkdir()
+    (settings / "acai-jupyter" / "overview.jupyterlab-settings").write_text(json.dumps({"followAtStart": False}))
+    (settings / "@jupyterlab" / "notebook-extension").mkdir()
+    all_cells = {"windowingMode": "none"}  # else those that are scrolled away are not there to be looked at
+    (settings / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings").write_text(json.dumps(all_cells))
+    lab = start_lab()
+    page = open_page(lab)
+    page.page.add_init_script(f"({COUNT_INTERVALS})()")
+    page.open()
+    gate = lab.notebooks / "gate"
+    page.new_notebook()
+    page.run(f"{LOAD}\n%acai project create theirs")
+    page.run(waits_for(str(gate)).replace("%%acai run", "%%acai run --project theirs --detach"))
+    expect(view(page, 1).get_by_role("listitem").filter(has_text="running")).to_have_attribute(
+        "aria-current", "step", timeout=JOBS_MS
+    )
+    assert page.streams == ["theirs"]
+    assert intervals(page) == 1
+    page.choose("Kernel", "Shut Down Kernel")
+    gate.touch()
+    expect(view(page, 1)).to_contain_text("job 1 · finished", timeout=JOBS_MS)
+    expect(view(page, 1).get_by_role("status")).to_have_text("job 1 is finished")
+    assert page.streams == []
+    assert intervals(page) == 0
+    save(page)
+    copied = copies(lab.notebooks / "Untitled.ipynb")
+    page.page.goto("about:blank")
+    asked: list[str] = []
+    page.page.on("request", lambda request: asked.append(request.url))
+    page.open(copied.name)
+    for number in range(1, COPIES + 1):
+        page.output(f"job {number} · finished").first.scroll_into_view_if_needed()
+        expect(view(page, number)).to_contain_text("finished")
+    assert [url for url in asked if "/acai/api/" in url] == []
+    assert page.streams == []
+    assert intervals(page) == 0
+    button(page, "details", COPIES).click()
+    expect(view(page, COPIES).get_by_role("list", name=f"job {COPIES}: states")).to_contain_text("running")
+
+
+def intervals(page: LabPage) -> int:
+    found: int = page.page.evaluate("() => window.acaiIntervals()")
+    return found
+
+
+def copies(notebook: Path) -> Path:
+    """Write a notebook with a hundred views like the one that this one has kept."""
+    kept = nbformat.read(notebook, as_version=4)
+    outputs = [output for cell in kept.cells for output in cell.get("outputs", []) if JOB in output.get("data", {})]
+    found = [copy.deepcopy(outputs[0]) for _ in range(COPIES)]
+    for number, output in enumerate(found, start=1):
+        output.data["text/plain"] = f"job {number} · finished"
+        output.data[JOB]["number"] = output.data[JOB]["job"]["number"] = number
+    kept.cells = [
+        nbformat.v4.new_code_cell("", outputs=found[start : start + SHOWN_OUTPUTS])
+        for start in range(0, COPIES, SHOWN_OUTPUTS)
+    ]
+    written = notebook.with_name("copies.ipynb")
+    nbformat.write(kept, written)
+    return written

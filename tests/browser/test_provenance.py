@@ -1,0 +1,120 @@
+"""A person looks at where a result comes from, in the graph under a cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.graph import GraphUnderCell
+from tests.browser.page import JOBS_MS
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import OpenPage, StartLab
+    from tests.browser.page import LabPage
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # the first one builds and installs the wheel
+DATA = """%load_ext acai_jupyter
+import pathlib
+pathlib.Path("raw").mkdir()
+pathlib.Path("raw/a.csv").write_text("1,2")
+%acai put raw /raw --as raw
+"""
+JOBS = (
+    "%%acai run --input raw --output clean\nopen('output/c', 'w').write('c')",
+    "%%acai run --input clean --output model\nprint('it learns')\nopen('output/m', 'w').write('m')",
+    "%%acai run --input model --output report\nopen('output/r', 'w').write('r')",
+)
+SWEEP = """import acai_jupyter as acai
+pathlib.Path("train.py").write_text("print('trained')")
+sweep = acai.sweep("train.py", {"rate": [1, 2, 3, 4, 5, 6]}, input="clean")
+print("swept", all(job.state == "finished" for job in sweep.wait()))
+"""
+
+
+def run_three_jobs(page: LabPage) -> None:
+    page.run(DATA)
+    expect(page.output("raw:1")).to_be_visible(timeout=JOBS_MS)
+    for number, cell in enumerate(JOBS, 1):
+        page.run(cell)
+        expect(page.output(f"job {number} · finished")).to_be_visible(timeout=JOBS_MS)
+
+
+def test_a_person_follows_a_report_back_to_the_raw_data_and_opens_a_log(
+    start_lab: StartLab, open_page: OpenPage
+) -> None:
+    page = open_page(start_lab()).open()
+    page.new_notebook()
+    run_three_jobs(page)
+    page.run("%acai provenance report:1")
+    graph = GraphUnderCell(page)
+    expect(graph.about).to_contain_text("Select a node")
+    assert graph.labels() == {"model:1", "job 3", "report:1"}
+
+    graph.click_more("model:1")
+    graph.wait_for("job 2")
+    graph.click_more("clean:1")
+    graph.wait_for("job 1")
+    graph.click_more("raw:1")
+    graph.wait_for("upload")
+
+    graph.click("raw:1")
+    expect(graph.about).to_contain_text("raw:1")
+    graph.find("job 2")
+    expect(graph.about).to_contain_text("job 2")
+    graph.click_line("clean:1", "job 2")
+    graph.press("Log")
+    expect(page.notebook.get_by_role("region", name="Log of job 2")).to_contain_text("it learns")
+
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        page.use_theme(theme)
+        page.photograph(f"provenance-{theme.split()[1].lower()}")
+        assert graph.barriers() == []
+    expect(page.errors).to_have_count(0)
+
+
+def look_around(graph: GraphUnderCell) -> None:
+    """Point, open a sweep, leave only the path between two sets, double-click."""
+    card = graph.hover("job 1")
+    expect(card).to_contain_text("Job 1")
+    graph.click("3 more jobs")
+    graph.wait_for(*(f"job {number}" for number in range(2, 8)))
+    expect(card).to_have_count(0)
+    graph.bring_into_sight("raw:1", "open:back:raw:1")
+    graph.click_more("raw:1")
+    graph.wait_for("upload")
+    graph.press("Path from here")
+    graph.find("clean:1")
+    graph.press("Path from raw:1")
+    graph.wait_without("upload")
+    assert graph.labels() == {"raw:1", "job 1", "clean:1"}
+    graph.double_click("raw:1")
+    graph.wait_for("upload")
+
+
+def test_a_person_looks_around_and_the_saved_notebook_shows_the_drawing_without_a_kernel(
+    start_lab: StartLab, open_page: OpenPage
+) -> None:
+    page = open_page(start_lab()).open()
+    page.new_notebook()
+    page.run(DATA)
+    page.run(JOBS[0])
+    expect(page.output("job 1 · finished")).to_be_visible(timeout=JOBS_MS)
+    page.run(SWEEP)
+    expect(page.output("swept True")).to_be_visible(timeout=JOBS_MS)
+    page.run("%acai provenance clean:1")
+    look_around(GraphUnderCell(page))
+    expect(page.errors).to_have_count(0)
+    page.choose("File", "Save Notebook")
+    expect(page.page.get_by_title("Notebook has unsaved changes")).to_have_count(0)
+    page.choose("Kernel", "Shut Down Kernel")
+    page.page.reload()
+    drawing = page.notebook.get_by_role("img", name="Provenance of clean:1")
+    expect(drawing).to_be_visible()
+    expect(drawing).to_contain_text("clean:1")
+    page.notebook.get_by_text("Provenance of clean:1 as a table").click()
+    expect(page.notebook.get_by_role("table")).to_contain_text("job 1")
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        page.use_theme(theme)
+        page.photograph(f"provenance-saved-{theme.split()[1].lower()}")

@@ -1,0 +1,138 @@
+"""Files dropped on the sidebar, broken off and gone on with; and what is there, used in a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.page import JOBS_MS
+from tests.browser.test_data import Data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Route
+
+    from tests.browser.conftest import OpenPage, StartLab
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+FILES = 2_000
+LARGE_BYTES = 20 * 1024**2
+
+
+class Store:
+    """What the page sends to the store; after the first so many objects and parts, nothing gets through."""
+
+    def __init__(self, data: Data, lets_through: int) -> None:
+        self.sent = 0
+        self.rest = lets_through
+        self.page = data.page.page
+        self.page.route("**/acai/api/v1/objects/**", self._pass)
+
+    def open(self) -> None:
+        self.rest = 1000
+        self.sent = 0
+
+    def _pass(self, route: Route) -> None:
+        if route.request.method != "PUT":
+            route.continue_()
+        elif self.rest:
+            self.rest -= 1
+            self.sent += 1
+            route.continue_()
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    """A folder with 2,000 small files and a large one."""
+    folder = tmp_path / "photos"
+    (folder / "small").mkdir(parents=True)
+    for number in range(FILES):
+        (folder / "small" / f"{number:04}.txt").write_text(f"file {number}")
+    (folder / "large.bin").write_bytes(bytes(range(256)) * (LARGE_BYTES // 256))
+    return folder
+
+
+def drop(data: Data, path: Path) -> None:
+    """Drop a file or a folder of this machine on the tree, as a person does with the mouse."""
+    box = data.tree.bounding_box()
+    assert box is not None
+    session = data.page.page.context.new_cdp_session(data.page.page)
+    dragged = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        place = {"x": box["x"] + 60, "y": box["y"] + box["height"] - 10}
+        session.send("Input.dispatchDragEvent", {"type": kind, "data": dragged, **place})
+
+
+def test_what_is_dropped_arrives_and_is_used(start_lab: StartLab, open_page: OpenPage, photos: Path) -> None:
+    page = open_page(start_lab()).open()
+    page.new_notebook()
+    page.run("x = 1")
+    page.choose("View", "ACAI Data")
+    data = Data(page)
+    expect(data.region).to_contain_text("There are no files yet", timeout=JOBS_MS)
+    upload(data, photos)
+    delete_and_undo(data, photos)
+    use_in_a_cell(data)
+
+
+def upload(data: Data, photos: Path) -> None:
+    page = data.page.page
+    page.on("dialog", lambda dialog: dialog.accept())
+    store = Store(data, lets_through=3)
+    drop(data, photos)
+    uploads = data.region.get_by_role("list", name="uploads under way")
+    expect(uploads).to_contain_text(f"of {FILES + 1:,} files", timeout=JOBS_MS)
+    expect(uploads.get_by_role("status")).to_contain_text("501 of 2,001 files", timeout=JOBS_MS)
+    data.page.look_at("upload", data.region)
+    page.reload()
+    expect(uploads).to_contain_text("photos to /was broken off", timeout=JOBS_MS)
+    store.open()
+    drop(data, photos)
+    expect(uploads).to_contain_text("2,001 new, 0 unchanged", timeout=JOBS_MS)
+    assert store.sent == 3  # of four packs and two parts
+    uploads.get_by_role("button", name="dismiss").click()
+    expect(data.file("photos/")).to_be_visible()
+    drop(data, photos)
+    expect(uploads).to_contain_text("0 new, 2,001 unchanged", timeout=JOBS_MS)
+
+
+def delete_and_undo(data: Data, photos: Path) -> None:
+    extra = photos.parent / "extra.txt"
+    extra.write_text("extra")
+    data.region.get_by_label("Files to upload").set_input_files(str(extra))
+    data.file("extra.txt").click()
+    data.region.get_by_role("button", name="delete").click()
+    data.region.get_by_role("button", name="yes, delete it").click()
+    expect(data.file("extra.txt")).to_have_count(0)
+    data.region.get_by_role("button", name="undo").click()
+    expect(data.file("extra.txt")).to_contain_text("v1 · 5 B")
+
+
+def use_in_a_cell(data: Data) -> None:
+    """A set of the folder, as input of the cell that was worked in last, in a cell by dragging, and in the graph."""
+    page = data.page.page
+    data.file("photos/").click()
+    data.region.get_by_role("button", name="make a set").click()
+    name = data.region.get_by_role("textbox", name="Name of the file set")
+    name.fill("photos")
+    name.press("Enter")
+    made = page.get_by_role("region", name="file set photos", exact=True)
+    made.get_by_role("button", name="use as input").click()
+    data.tab("Untitled.ipynb").click()
+    cells = data.page.notebook.get_by_role("textbox")
+    expect(cells.filter(has_text="%%acai run --input photos:1")).to_have_count(1)
+    expect(cells.filter(has_text="%load_ext acai_jupyter")).to_have_count(1)
+    data.region.get_by_role("tab", name="file sets").click()
+    row = data.region.get_by_role("list", name="file sets").get_by_role("button", name="photos:1")
+    data.page.notebook.get_by_role("textbox").first.click()
+    row.drag_to(cells.first)
+    expect(cells.filter(has_text='acai_jupyter.fileset("photos:1")')).to_have_count(1)
+    row.click(button="right")
+    page.get_by_role("menu").get_by_text("Show Provenance", exact=True).click()
+    graph = page.get_by_role("region", name="provenance", exact=True)
+    graph.get_by_role("button", name="photos:1: ").click()
+    graph.get_by_role("button", name="open file set").click()
+    expect(made).to_be_visible()

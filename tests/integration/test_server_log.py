@@ -1,0 +1,62 @@
+"""The log of a server as lines of JSON: one for each request, none with anything that opens something."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.integration.places import TOKEN, fetch, until
+
+if TYPE_CHECKING:
+    from tests.integration.places import Place, Server
+
+PROJECT = "/v1/projects/default"
+
+
+def lines(server: Server) -> list[dict[str, Any]]:
+    """All documents; what Jupyter says before ACAI is loaded is text."""
+    return [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
+
+
+def test_each_request_has_a_line_with_who_and_what_and_nothing_secret(place: Place) -> None:
+    server = place.start(ACAI_LOG_FORMAT="json", ACAI_REQUESTS_PER_SECOND="1000")
+    made = server.ask("POST", f"{PROJECT}/users", {"name": "ann", "role": "member"})
+    secret = made.json["issued"]["secret"]
+    ann = {"Authorization": f"Bearer {secret}"}
+    content = b"one"
+    begun = server.ask("POST", f"{PROJECT}/uploads", {}, token=None, headers=ann).json["id"]
+    announced = {"number": 1, "size_bytes": 3, "sha256": hashlib.sha256(content).hexdigest()}
+    asked = f"{PROJECT}/uploads/{begun}/targets"
+    url = server.ask("POST", asked, {"objects": [announced]}, token=None, headers=ann).json["targets"][0]["url"]
+    signature = parse_qs(urlsplit(url).query)["signature"][0]
+    assert fetch("PUT", url, content).status == 200
+    assert fetch("PUT", url.replace(signature, signature[::-1]), content).status in (401, 403)
+    for path in ("/v1/status", "/v1/nothing", f"{PROJECT}/jobs/0", f"{PROJECT}/audit"):
+        server.ask("GET", path, token=None, headers=ann)
+    server.ask("GET", "/v1/status", token=None, headers={"Authorization": f"Bearer {secret[:-1]}"})
+    fetch("GET", f"{server.root}/api/contents/nothing?token={TOKEN}")
+    fetch("GET", f"{server.root}/acai/api/v1/status?token={secret}")
+    server.ask("GET", "/v1/status", token=None, headers={**ann, "X-Request-Id": "the-last-one"})
+    until(lambda: "the-last-one" in server.log, "the line of the last request")
+    for hidden in (secret, secret[:-1], signature, signature[::-1], TOKEN, server.token):
+        assert hidden not in server.log
+    requests = [line for line in lines(server) if line["logger"] == "acai_server.requests"]
+    last = requests[-1]
+    assert last.pop("seconds") > 0
+    assert {name: last[name] for name in ("request_id", "user", "project", "route", "method", "status", "level")} == {
+        "request_id": "the-last-one",
+        "user": "ann",
+        "project": "default",
+        "route": "get_status",
+        "method": "GET",
+        "status": 200,
+        "level": "info",
+    }
+    told = {(line["route"], line["user"], line["status"], line["level"]) for line in requests}
+    assert ("list_audit", "ann", 403, "warning") in told
+    assert ("put_object", "", 200, "info") in told
+    assert ("", "ann", 404, "warning") in told
+    text = [line for line in server.log.splitlines() if not line.startswith("{")]
+    assert not [line for line in text if "/acai/api" in line], "of requests nothing is said twice"
