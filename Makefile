@@ -26,10 +26,10 @@ lab: setup  ## Open JupyterLab on the quick start; ARGS="--no-browser --port 900
 test: setup $(STAMPS)/chromium  ## Run all tests; ARGS="-k words" are passed to pytest
 	npm run --silent test
 	sh tests/pythons.sh $(UV) 3.8
-	$(BIN)/python -m pytest -n 3 --dist loadfile --reruns 1 $(ARGS)
+	sh .ci/pytest.sh $(BIN)/python -n 3 --dist loadfile $(ARGS)
 
 test-cluster: setup  ## Run the tests that need a Kubernetes cluster: that of KUBECONFIG, else one of kind or minikube
-	sh .ci/cluster.sh $(BIN)/python -m pytest -n 3 --dist loadscope --reruns 1 tests/cluster $(ARGS)
+	sh .ci/cluster.sh sh .ci/pytest.sh $(BIN)/python -n 3 --dist loadscope tests/cluster $(ARGS)
 
 test-pythons: setup  ## Run unit and contract tests on the other Pythons of this machine
 	sh tests/pythons.sh $(UV)

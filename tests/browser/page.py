@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
@@ -12,7 +13,9 @@ from playwright.sync_api import expect
 from tests.packaging.distributions import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Error, Locator, Page, WebSocket
+    from collections.abc import Iterator
+
+    from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Response, WebSocket
 
     from tests.browser.jupyterlab import JupyterLab
 
@@ -76,6 +79,12 @@ class LabPage:
         self.page.clock.pause_at(now + 1)
         dialog = self.page.get_by_role("dialog", name="Server Connection Error")
         self.page.add_locator_handler(dialog, self._close_dialog)
+
+    @contextmanager
+    def until_kept(self, *names: str) -> Iterator[None]:
+        """Wait at the end until a reload brings these tabs back: JupyterLab keeps its layout when nothing has moved for a while."""
+        with self.page.expect_response(lambda answer: names_in_layout(answer, names), timeout=JOBS_MS):
+            yield
 
     def choose(self, *path: str) -> None:
         """Choose an entry of the main menu. Below the bar by its words: what opens a submenu has no role there."""
@@ -168,3 +177,12 @@ class LabPage:
 
     def _note_frame(self, frame: str | bytes) -> None:
         self.events += [event["kind"] for event in json.loads(frame).get("events", [])]
+
+
+def names_in_layout(answer: Response, names: tuple[str, ...]) -> bool:
+    """Say whether this request kept a layout that names all these in its main area."""
+    if answer.request.method != "PUT" or "/api/workspaces/" not in answer.url:
+        return False
+    kept = json.loads(str(answer.request.post_data))["data"]
+    main = json.dumps(kept.get("layout-restorer:data", {}).get("main"), ensure_ascii=False)
+    return all(name in main for name in names)

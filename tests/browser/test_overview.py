@@ -31,14 +31,6 @@ def size_of_scripts(answers: list[Response]) -> int:
     return sum(len(zlib.compress(one.body(), 9)) for one in ours)
 
 
-def is_layout_kept(answer: Response) -> bool:
-    return (
-        answer.request.method == "PUT"
-        and "/api/workspaces/" in answer.url
-        and "acai-job-1" in str(answer.request.post_data)
-    )
-
-
 def test_running_waiting_and_ended_jobs_are_seen_wherever_one_looks(
     start_lab: StartLab, open_page: OpenPage, home: Path
 ) -> None:
@@ -82,7 +74,7 @@ def test_running_waiting_and_ended_jobs_are_seen_wherever_one_looks(
     page.page.get_by_role("button", name="Open job 2").click()
     opened = page.page.get_by_role("tabpanel").get_by_role("region", name="job 2", exact=True)
     expect(opened).to_contain_text("job 2 · finished")
-    with page.page.expect_response(is_layout_kept):
+    with page.until_kept("acai-job-1"):
         page.panel.get_by_role("region", name="Recent jobs").get_by_role("button").last.press("Enter")
         expect(page.page.get_by_role("tab", name="job 1", exact=True)).to_be_visible()
     page.page.reload()

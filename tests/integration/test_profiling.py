@@ -11,14 +11,18 @@ import pytest
 import acai_jupyter as acai
 from acai_jupyter.contract.errors import BadRequest
 from tests.integration.faces import Notebook, ipython
-from tests.integration.places import Place
+from tests.integration.places import Place, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SLEEPS = """
 import pathlib, sys, time
-time.sleep(600 if pathlib.Path(sys.argv[2]).exists() else 0.1 * int(sys.argv[1]))
+gate = pathlib.Path(sys.argv[2])
+if gate.exists():
+    gate.with_suffix(".reached").touch()
+    time.sleep(600)
+time.sleep(0.1 * int(sys.argv[1]))
 """
 SMALL = "--cpus 0.5 --memories 512Mi"
 LINE = f"profile {SMALL} --code code"
@@ -79,8 +83,8 @@ def test_a_profiling_goes_on_when_its_server_was_killed(place: Place) -> None:
     gate = place.home / "gate"
     gate.touch()
     tag = begun(place, f'{LINE} --name gated "python -S sleeps.py {{n=1,2,3,4}} {gate}"')
-    server = place.servers[-1]
-    server.kill()
+    until(gate.with_suffix(".reached").exists, "the first run reaching the gate")
+    place.servers[-1].kill()
     gate.unlink()
     place.start()
     assert len(rows(place, tag)) == 1
