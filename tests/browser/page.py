@@ -82,7 +82,7 @@ class LabPage:
 
     @contextmanager
     def until_kept(self, *names: str) -> Iterator[None]:
-        """Wait at the end until a reload brings these tabs back: JupyterLab keeps its layout when nothing has moved for a while."""
+        """Wait at the end until a reload brings these back: the layout is kept when nothing has moved for a while."""
         with self.page.expect_response(lambda answer: names_in_layout(answer, names), timeout=JOBS_MS):
             yield
 
