@@ -12,10 +12,12 @@ from acai_server.db.database import Database
 from acai_server.testing.budgets import BudgetSuite
 from acai_server.testing.costs import CostSuite
 from acai_server.testing.job_model import check_lives, in_new_projects
-from acai_server.testing.jobs import LifeSuite, QueueSuite, RegistrySuite
+from acai_server.testing.jobs import LifeSuite
 from acai_server.testing.memory import MemorySuite
 from acai_server.testing.plans import PlanSuite
 from acai_server.testing.profiles import ProfileSuite
+from acai_server.testing.queueing import QueueSuite
+from acai_server.testing.registering import RegistrySuite
 from acai_server.testing.stages import HandClock, JobUser
 from acai_server.testing.sweeps import SweepSuite
 
