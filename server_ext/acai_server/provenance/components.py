@@ -16,23 +16,28 @@ if TYPE_CHECKING:
 MOST_NAMES = 20_000
 """So many names are followed to find out what hangs together."""
 ON_A_PAGE = 1000
-"""After so many nodes a page ends."""
+"""So many nodes are on a page at most; a component that needs more has a page of its own."""
 
 
-def project_graph(work: Work, project: ProjectId, query: ProjectGraphQuery) -> ProjectGraph:
-    """Return a page of components. Each stands where its newest version is in the order of the project."""
+def project_graph(work: Work, project: ProjectId, query: ProjectGraphQuery, room: int = ON_A_PAGE) -> ProjectGraph:
+    """Return a page of components. Each stands where its newest version is in the order of the project.
+
+    What there is no room for on a page begins the next one, so nothing is on none.
+    """
     found: list[Component] = []
     seen: set[int] = set()
     last, shown = query.before, 0
     for newest in work.links.newest(project, query.before):
         if newest.file_set in seen:
             continue
-        if len(found) == query.limit or shown >= ON_A_PAGE:
+        if len(found) == query.limit:
             return ProjectGraph(found, next=last)
         together, links = work.links.component(newest.file_set, MOST_NAMES)
         seen |= together
         names = work.links.named(project, together)
         if names[0].version == newest.version:  # else it was on an earlier page
+            if found and shown + min(len(names), query.names) > room:
+                return ProjectGraph(found, next=last)
             found.append(_component(work, project, names, links, query.names))
             shown += len(found[-1].nodes)
         last = newest.version

@@ -57,7 +57,7 @@ class Drawings:
 
     def _draw_project(self, project: ProjectId, request: DrawGraph) -> Drawing:
         with self._database.reading() as work:
-            page = project_graph(work, project, ProjectGraphQuery(before=request.before, names=MAX_DRAWN))
+            page = project_graph(work, project, ProjectGraphQuery(before=request.before, names=MAX_DRAWN), MAX_DRAWN)
             nodes = [node for component in page.components for node in component.nodes]
             asked = bool(request.query.strip())
             matching = _matching(work, project, request, Graph("", nodes, [])) if asked else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from acai_jupyter.contract.drawings import MAX_DRAWN, Drawing, DrawnEdge, DrawnNode, ShapeKind
+from acai_jupyter.contract.drawings import Drawing, DrawnEdge, DrawnNode, ShapeKind
 from acai_server.provenance import looks, words
 from acai_server.provenance.drawing import MARGIN, extent, placed
 from acai_server.provenance.layout import GAP, Box, lay_out
@@ -25,14 +25,11 @@ TITLE = "Provenance of the project"
 
 
 def draw_project(page: ProjectGraph, matching: AbstractSet[str] | None) -> Drawing:
-    """Draw the components of a page, those that changed last on top, as far as there is room."""
+    """Draw the components of a page, those that changed last on top. The page has no more than are drawn."""
     nodes: list[DrawnNode] = []
     edges: list[DrawnEdge] = []
     is_cut, top = False, 0.0
     for component in page.components:
-        if len(nodes) + len(component.nodes) > MAX_DRAWN:
-            is_cut = True
-            break
         drawn, lines = _piece(component, matching, top)
         nodes += drawn
         edges += lines

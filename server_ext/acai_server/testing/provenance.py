@@ -10,12 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from acai_jupyter.contract.drawings import MAX_DRAWN, DrawGraph
 from acai_jupyter.contract.errors import Conflict, FileSetNotFound, JobNotFound
 from acai_jupyter.contract.lineage import LineageDirection
 from acai_jupyter.contract.provenance import COUNTED, MAX_INPUTS, Graph
 from acai_jupyter.contract.queries import AffectedQuery, ClosureQuery, ProjectGraphQuery
 from acai_jupyter.contract.specs import parse_set
 from acai_jupyter.contract.states import ActionKind, InputRole
+from acai_server.provenance.exploring import Drawings
 from acai_server.testing.graphs import GraphMaker, reached
 
 if TYPE_CHECKING:
@@ -239,6 +241,25 @@ class GraphSuite:
             [["alone3:2"], ["new:1", "old:1"], ["alone6:1"]],
             [["alone5:1"], ["alone4:1"], ["alone2:1"]],
             [["alone1:1"], ["alone0:1"]],
+        ]
+
+    def test_every_name_of_a_project_is_on_one_of_the_drawings_of_its_pages(self, maker: GraphMaker) -> None:
+        counts = {"first": MAX_DRAWN // 2, "large": MAX_DRAWN - 20, "wide": MAX_DRAWN + 5, "last": 30}
+        for name, count in counts.items():
+            load(maker, [(f"{name}{number}", [f"{name}0:1"] if number else []) for number in range(count)])
+        drawings, pages, before = Drawings(maker.database), list[tuple[set[str], int, bool]](), None
+        while True:
+            drawing = drawings.draw(maker.project, DrawGraph("", before=before))
+            names = {one.thing.rstrip(":1234567890") for one in drawing.nodes}
+            pages.append((names, len(drawing.nodes), drawing.is_cut))
+            before = drawing.next
+            if before is None:
+                break
+        assert pages == [
+            ({"last"}, 30, False),
+            ({"wide"}, MAX_DRAWN, True),
+            ({"large"}, MAX_DRAWN - 20, False),
+            ({"first"}, MAX_DRAWN // 2, False),
         ]
 
     def test_what_is_not_there_is_said_before_anything_is_sent(self, maker: GraphMaker) -> None:
