@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acai_jupyter.commands.units import duration, money, parse_size, size
+from acai_server.provenance import words
 
 GIB = 1024**3
 
@@ -52,6 +53,7 @@ def test_a_duration_has_at_most_two_units(seconds: float, text: str) -> None:
 )
 def test_money_has_as_many_digits_as_people_read(usd: float, text: str) -> None:
     assert money(usd) == text
+    assert words.money(usd) == text  # in drawings, which the server makes
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ WIDEST = 20
 IN_JOB = 15
 _STEP = 1024
 _MINUTE, _HOUR = 60, 3600
+_LEAST_USD = 0.00001
 _BAD = (JobState.FAILED, JobState.KILLED, JobState.CRASHED)
 
 
@@ -97,8 +98,10 @@ def duration(seconds: float) -> str:
 
 
 def money(usd: float) -> str:
-    """Cents, or for a small sum what can be read of it."""
-    return f"${usd:,.2f}" if usd == 0 or usd >= 0.01 else f"${max(usd, 0.00001):.5f}"  # noqa: PLR2004 (a cent)
+    """Cents, or for a small sum what can be read of it; as the command line says it."""
+    if usd == 0 or usd >= 0.01:  # noqa: PLR2004 (a cent)
+        return f"${usd:,.2f}"
+    return f"${usd:.5f}" if usd >= _LEAST_USD else f"under ${_LEAST_USD:.5f}"
 
 
 def _number(value: float) -> str:
