@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import ipywidgets
 import pytest
 
+from acai_jupyter.client.connection import Connection
 from acai_jupyter.client.follow import wait
+from acai_jupyter.client.http import Client
 from acai_jupyter.commands import graphs
+from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.drawings import Direction, ShapeKind
 from acai_jupyter.contract.errors import BadQuery, BadRequest
+from acai_jupyter.contract.filesets import CreateFileSet
 from acai_jupyter.contract.states import JobState
 from acai_jupyter.widgets.elements import handle
 from acai_jupyter.widgets.explorer import Explorer
 from acai_jupyter.widgets.graph import GraphWidget
-from acai_jupyter.widgets.provenance import DrawnGraph, opened
+from acai_jupyter.widgets.provenance import WIDGET, DrawnGraph, GraphView, opened
 
 if TYPE_CHECKING:
     from acai_jupyter.commands.graphs import Graph
     from tests.integration.places import Server
 
 DRAWINGS = "/v1/projects/default/drawings"
+ON_A_PAGE = 20
 PROGRAM = """
 import acai_jupyter, os
 acai_jupyter.tag("score", float(os.environ["ACAI_PARAM_RATE"]))
@@ -33,9 +39,9 @@ def do(server: Server, *words: str) -> None:
     assert done.returncode == 0, (done.stdout, done.stderr)
 
 
-def put(server: Server, name: str, text: str) -> None:
+def put(server: Server, name: str, text: str, *options: str) -> None:
     server.place.write(f"{name}/a.txt", text)
-    do(server, "put", name, f"/{name}", "--as", name)
+    do(server, "put", name, f"/{name}", "--as", name, *options)
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +167,36 @@ def test_a_notebook_draws_as_many_steps_as_were_asked_for(history: Server) -> No
     assert sets_drawn(graphs.around(client, 7, back=2)) == {"data:1", "model:6", "report:1"}
     assert "report:1" not in sets_drawn(graphs.around(client, "raw:1", forward=2))
     assert "report:1" in sets_drawn(graphs.around(client, "raw:1", forward=3))
+
+
+@pytest.mark.parametrize("focus", ["report:1", "7", ""])
+def test_an_output_has_the_graph_in_every_form(history: Server, focus: str) -> None:
+    bundle = GraphView(history.client(), focus)._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("Provenance of")
+    assert bundle["image/svg+xml"].startswith("<svg ")
+    assert "<img " in bundle["text/html"]
+    assert "<table>" in bundle["text/html"]
+    assert all("model:6" in bundle[kind] for kind in ("text/plain", "text/html", "image/svg+xml"))
+    kept = bundle["application/vnd.acai.provenance+json"]
+    assert ("model:6" in {one["thing"] for one in kept["nodes"]}, kept["svg"]) == (True, None)
+    assert bundle[WIDGET]["model_id"]
+
+
+def test_what_changed_before_is_on_a_further_page(history: Server) -> None:
+    do(history, "project", "create", "many")
+    put(history, "first", "1", "--project", "many")
+    client = Client(Connection(history.root, history.token, project="many"))
+    for number in range(ON_A_PAGE):
+        client.call(endpoints.CREATE_FILE_SET, CreateFileSet(f"further{number}", ["/first/"]))
+    explorer = Explorer(client, "")
+    assert len(drawn(explorer)) == ON_A_PAGE
+    assert "first:1" not in drawn(explorer)
+    widget = GraphWidget(explorer)
+    press(widget, "Older")
+    assert drawn(explorer) == {"first:1"}
+    assert not is_offered(widget, "Older")
+    press(widget, "Start again")
+    assert len(drawn(explorer)) == ON_A_PAGE
 
 
 def test_started_again_a_graph_is_as_far_open_as_at_first(history: Server) -> None:
@@ -322,6 +358,22 @@ def canvas_of(widget: GraphWidget) -> Any:
     return seen.children[0]
 
 
+def buttons_of(widget: GraphWidget) -> dict[str, ipywidgets.Button]:
+    _, bar, middle, _, _ = widget.box.children
+    rows = [*bar.children, *middle.children[1].children[1].children]
+    return {one.description: one for one in rows if isinstance(one, ipywidgets.Button)}
+
+
+def is_offered(widget: GraphWidget, words: str) -> bool:
+    return buttons_of(widget)[words].layout.display is None
+
+
+def press(widget: GraphWidget, words: str) -> None:
+    """As a person can: what is not shown cannot be pressed."""
+    assert is_offered(widget, words)
+    buttons_of(widget)[words].click()
+
+
 def test_a_click_on_the_canvas_shows_what_is_known(explorer: Explorer) -> None:
     widget = GraphWidget(explorer)
     click(widget, id="model:6")
@@ -349,3 +401,38 @@ def test_no_error_vanishes(explorer: Explorer) -> None:
     assert "query is not understood" in said.value
     click(widget, nothing="of ours")
     assert "KeyError" in said.value
+
+
+def test_what_clicks_do_buttons_do_too(explorer: Explorer) -> None:
+    widget = GraphWidget(explorer)
+    click(widget, id="model:6")
+    press(widget, "← Back")
+    assert "data:1" in drawn(explorer)
+    press(widget, "Forward →")
+    assert "job 8" in drawn(explorer)
+    click(widget, id="data:1")
+    press(widget, "Path to centre")
+    assert drawn(explorer) == {"data:1", "job 6", "model:6", "job 7", "report:1"}
+    press(widget, "Make centre")
+    assert explorer.drawing.focus == "data:1"
+    press(widget, "Start again")
+    assert drawn(explorer) == {"model:6", "job 7", "report:1"}
+    size = canvas_of(widget).cytoscape_layout["zoom"]
+    press(widget, "\N{MINUS SIGN}")
+    assert canvas_of(widget).cytoscape_layout["zoom"] < size
+
+
+def test_what_is_typed_beside_the_graph_changes_what_is_selected(explorer: Explorer) -> None:
+    widget = GraphWidget(explorer)
+    click(widget, id="model:6")
+    _, side = widget.box.children[2].children
+    _, _, labels, attribute, facts = side.children
+    labels.value = ["typed"]
+    attribute.value = "stage=typed"
+    assert "<dt>stage</dt><dd>typed</dd>" in facts.value
+    kept = explorer._client.call(endpoints.GET_METADATA, query={"thing": "model:6"})
+    assert (kept.tags, kept.attributes["stage"]) == (["typed"], "typed")
+    labels.value = []
+    attribute.value = "stage="
+    kept = explorer._client.call(endpoints.GET_METADATA, query={"thing": "model:6"})
+    assert (kept.tags, "stage" in kept.attributes) == ([], False)

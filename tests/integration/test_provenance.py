@@ -186,6 +186,17 @@ def test_a_graph_in_python_goes_further_when_asked(lived: Server, monkeypatch: p
             acai.provenance("nothing").ancestors()
 
 
+def test_one_step_forward_comes_in_pages(lived: Server) -> None:
+    path = f"{PROJECT}/provenance/clean:1/forward"
+    first = lived.get(f"{path}?limit=1")
+    second = lived.get(f"{path}?limit=1&before={first['next']}")
+    jobs = [action["job"]["number"] for page in (first, second) for action in page["actions"]]
+    assert (jobs, second["next"]) == ([5, 3], None)
+    assert {node["file_set"]["name"] for node in second["nodes"]} == {"clean", "model"}
+    back = lived.get(f"{PROJECT}/provenance/model:1/back")
+    assert [action["job"]["number"] for action in back["actions"]] == [3]
+
+
 def test_a_closure_streams_as_lines_and_refusals_have_their_shape(lived: Server) -> None:
     answer = lived.ask("GET", f"{PROJECT}/provenance/model:1/closure")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/x-ndjson")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WIDGET = "application/vnd.jupyter.widget-view+json"
 JOB = "application/vnd.acai.job+json"
 SWEEP = "application/vnd.acai.sweep+json"
+GRAPH = "application/vnd.acai.provenance+json"
 KINDS = {JOB, SWEEP, "application/vnd.acai.jobs+json"}
 
 
@@ -121,6 +122,25 @@ def test_a_view_is_for_somebody_whose_front_end_has_none_of_ours(server: Server,
     assert "wanted True" in shown(execute(server, kernel, asked, asks=True))
     assert "wanted False" in shown(execute(server, kernel, asked, asks=True, deletedCells=[]))  # JupyterLab
     assert "wanted False" in shown(execute(server, kernel, asked))  # nbconvert: nobody sits there
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("%acai provenance", "Provenance of the project"),
+        ("%acai provenance numbers:1", "Provenance of numbers:1"),
+        ("acai.provenance('numbers:1')", "Provenance of numbers:1"),
+    ],
+)
+def test_what_came_from_what_is_drawn_under_the_cell(server: Server, kernel: str, line: str, title: str) -> None:
+    server.place.write("numbers.txt", "1")
+    assert server.place.acai("put", "numbers.txt", "/numbers/", "--as", "numbers").returncode == 0
+    messages = execute(server, kernel, line, asks=True)
+    (bundle,) = [data for m in messages if GRAPH in (data := m["content"].get("data", {}))]
+    assert bundle[GRAPH]["title"] == title
+    assert "numbers:1" in {node["thing"] for node in bundle[GRAPH]["nodes"]}
+    assert all("numbers:1" in bundle[kind] for kind in ("text/plain", "text/html", "image/svg+xml"))
+    assert opened(messages)[bundle[WIDGET]["model_id"]]["_model_name"] == "VBoxModel"
 
 
 def test_a_front_end_without_widgets_has_the_card_and_the_text(server: Server, kernel: str) -> None:
