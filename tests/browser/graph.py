@@ -30,6 +30,10 @@ _IS_SEEN = f"""([node, id]) => {{
     const box = node.getBoundingClientRect();
     return x > box.left && x < box.right && y > box.top && y < box.bottom;
 }}"""
+_IS_LAID_OUT = f"""node => {{
+    const isSeen = {_IS_SEEN};
+    return ({_CORE})(node).nodes(':visible').some(each => isSeen([node, each.id()]));
+}}"""
 
 
 class GraphUnderCell:
@@ -40,11 +44,18 @@ class GraphUnderCell:
         self._box = page.notebook.locator(".acai-graph-box").last
         self._box.locator("canvas").first.wait_for()
         self._box.scroll_into_view_if_needed()
+        # Nodes come before the place from where they are looked at, and till then stand elsewhere.
+        page.page.wait_for_function(_IS_LAID_OUT, arg=self._box.element_handle())
 
     @property
     def about(self) -> Locator:
         """What stands beside the graph."""
         return self._page.notebook.locator(".acai-graph-side")
+
+    @property
+    def canvas(self) -> Locator:
+        """What it is drawn on. Its colours are those of light themes, which dark ones turn around."""
+        return self._box.locator("canvas").first
 
     def labels(self) -> set[str]:
         """What is drawn, without the handles."""

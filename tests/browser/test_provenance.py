@@ -67,8 +67,9 @@ def test_a_person_follows_a_report_back_to_the_raw_data_and_opens_a_log(
     graph.press("Log")
     expect(page.notebook.get_by_role("region", name="Log of job 2")).to_contain_text("it learns")
 
-    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+    for theme, colours in (("JupyterLab Light", "none"), ("JupyterLab Dark", "invert(1) hue-rotate(180deg)")):
         page.use_theme(theme)
+        expect(graph.canvas).to_have_css("filter", colours)
         page.photograph(f"provenance-{theme.split()[1].lower()}")
         assert graph.barriers() == []
     expect(page.errors).to_have_count(0)
