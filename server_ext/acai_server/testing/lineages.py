@@ -177,7 +177,7 @@ class JobGraphSuite:
         ]
         user.lake.put({"/code/t.py": b"one"}, file_set="program")
         user.lake.put({"/code/t.py": b"two"}, file_set="program")
-        packages = ({"packages": {"numpy": "1"}}, {"packages": {"numpy": "2"}})
+        ran = [{"packages": {"numpy": f"{n}"}, "python": f"3.1{n}", "platform": f"here {n}"} for n in (1, 2)]
         jobs = [
             user.run(
                 user.submit(
@@ -189,7 +189,7 @@ class JobGraphSuite:
                     environment={"MODE": f"m{n}"},
                 ),
                 outputs={"m": bytes([n])},
-                environment=packages[n - 1],
+                environment=ran[n - 1],
             )
             for n in (1, 2)
         ]
@@ -201,6 +201,8 @@ class JobGraphSuite:
             (1, "command", "python --n=1", "python --n=2", None),
             (1, "parameter lr", 0.1, 0.2, None),
             (1, "environment variable MODE", "m1", "m2", None),
+            (1, "python", "3.11", "3.12", None),
+            (1, "platform", "here 1", "here 2", None),
             (1, "package numpy", "1", "2", None),
             (2, "input", "raw:1", "raw:2", 1),
             (2, "parameter n", 1, 2, None),

@@ -86,6 +86,8 @@ class GraphSuite:
             check_components(maker)
             affected = maker.provenance.affected(maker.project, ref, AffectedQuery())
             assert {one.ref for one in affected.sets} == reached(maker.graph, ref, FORWARD) - {ref}
+            near = maker.provenance.affected(maker.project, ref, AffectedQuery(depth=depth or 1))
+            assert {one.ref for one in near.sets} == reached(maker.graph, ref, FORWARD, depth or 1) - {ref}
 
         check()
 
