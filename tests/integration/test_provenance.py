@@ -165,6 +165,10 @@ def test_a_graph_in_python_goes_further_when_asked(lived: Server, monkeypatch: p
         assert {"raw:1", "clean:1", "model:1"} <= {one.ref for one in ancestors.sets}
         whole, sets = ancestors.to_networkx(), ancestors.to_networkx(actions=False)
         assert nx.ancestors(sets, "model:1") == nx.ancestors(whole, "model:1") & set(sets)
+        order = list(nx.topological_sort(whole))
+        assert order.index("raw:1") < order.index("clean:1") < order.index("model:1") == len(order) - 1
+        assert [*nx.topological_generations(whole)][-1] == ["model:1"]
+        assert nx.transitive_closure(nx.transitive_reduction(sets)).edges == nx.transitive_closure(sets).edges
         assert {one.ref for one in graph.descendants().sets} == {"model:1", "best:1"}
         assert graph.paths("raw:1").count == 1
         assert graph.affected().set_count == 1
