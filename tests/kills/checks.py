@@ -48,6 +48,7 @@ class RecordChecks:
             self._sessions(records),
             self._answers(records),
             _sets(records),
+            self._graph(),
             self._buried_sets(records),
             self._places(records, sizes),
             self._left(records, sizes),
@@ -58,6 +59,17 @@ class RecordChecks:
         self.versions = len(records.visible)
         self.commits = sum(len(attempt.answers) > 0 for attempt in self._oracle.attempts)
         return records
+
+    def _graph(self) -> Iterator[str]:
+        """Each version of a set has what made it, and no upload or creation is known that made none."""
+        for (number,) in self._backend.database.rows(
+            "SELECT id FROM file_set_version WHERE id NOT IN (SELECT file_set_version_id FROM action_output)"
+        ):
+            yield f"the file set version with the id {number} is in no action"
+        for number, kind in self._backend.database.rows(
+            "SELECT id, kind FROM action WHERE job_id IS NULL AND id NOT IN (SELECT action_id FROM action_output)"
+        ):
+            yield f"the {kind} with the id {number} is known and made nothing"
 
     def _known(self, records: Records) -> Iterator[str]:
         """Every version is a content that somebody meant for that path, and stays what it was; none vanishes."""
