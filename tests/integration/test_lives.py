@@ -107,6 +107,7 @@ def test_a_queued_job_says_why_and_a_follower_may_be_there_before_it_starts(plac
     server = place.start(ACAI_QUOTA="1")
     gate = place.home / "gate"
     first = submit(server, f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.02)")
+    running(server, first)
     second = submit(server, "print('second')")
     waiting = job(server, second)["waiting"]
     assert (waiting["place"], f"job {first} is at work" in waiting["sentence"]) == (1, True)

@@ -16,7 +16,10 @@ export function ColumnsMenu(props: IColumnsMenuProps): React.ReactElement {
   const [prefix, setPrefix] = React.useState('');
   const [keys, setKeys] = React.useState<IKnownKey[]>([]);
   React.useEffect(() => {
-    let isWanted = isOpen;
+    if (!isOpen) {
+      return;
+    }
+    let isWanted = true;
     complete(prefix).then(
       found => {
         if (isWanted) {
