@@ -200,7 +200,7 @@ def _fill(place: Place, variables: dict[str, str], size: Size) -> None:
     with closing(Database(url or f"sqlite:///{place.data / 'acai.db'}", Clock())) as database:
         with database.reading() as work:
             found = work.projects.find("default")
-            user = work.users.listed(found)[0].name if found is not None else ""
+            user = work.users.listed(found, "", 1)[0].name if found is not None else ""
             member = metadata.Member(found, work.users.named(user))
         metadata.fill(database, member, size.jobs)
 

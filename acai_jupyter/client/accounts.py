@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acai_jupyter.client import pages
 from acai_jupyter.contract import account_endpoints as endpoints
 from acai_jupyter.contract.accounts import (
     CreatedProject,
@@ -12,10 +13,12 @@ from acai_jupyter.contract.accounts import (
     CreateToken,
     CreateUser,
     IssuedToken,
+    ProjectList,
     ProjectUser,
     Token,
     TokenList,
     UpdateUser,
+    UserList,
     check_project,
     check_token,
     check_user,
@@ -24,6 +27,16 @@ from acai_jupyter.contract.states import Role, Scope
 
 if TYPE_CHECKING:
     from acai_jupyter.client.http import Client
+
+
+def projects(client: Client) -> ProjectList:
+    """Return the projects that one is in."""
+    return pages.whole(client, endpoints.LIST_PROJECTS, "projects")
+
+
+def users(client: Client) -> UserList:
+    """Return the users of the project."""
+    return pages.whole(client, endpoints.LIST_USERS, "users")
 
 
 def create_project(client: Client, name: str, admin: str | None) -> CreatedProject:
@@ -46,8 +59,8 @@ def change_user(client: Client, name: str, change: UpdateUser) -> ProjectUser:
 def tokens(client: Client, user: str | None) -> TokenList:
     """Return what is known of one's own tokens, or of another's."""
     if user is None:
-        return client.call(endpoints.LIST_TOKENS)
-    return client.call(endpoints.LIST_USER_TOKENS, user=user)
+        return pages.whole(client, endpoints.LIST_TOKENS, "tokens")
+    return pages.whole(client, endpoints.LIST_USER_TOKENS, "tokens", user=user)
 
 
 def create_token(client: Client, wanted: CreateToken, user: str | None) -> IssuedToken:

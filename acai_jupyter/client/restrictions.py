@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from acai_jupyter.client import pages
 from acai_jupyter.contract import account_endpoints as endpoints
 from acai_jupyter.contract.accounts import check_group
 from acai_jupyter.contract.errors import BadRequest
@@ -12,7 +13,9 @@ from acai_jupyter.contract.restrictions import (
     EndLift,
     EndRestriction,
     Group,
+    GroupList,
     Lift,
+    LiftList,
     LiftRestrictions,
     Restrict,
     Restriction,
@@ -33,7 +36,7 @@ _PAGE = 1000
 def restrictions(client: Client, file_set: str | None) -> list[Restriction]:
     """Return those that one sees behind, or of them those that a file set is behind."""
     query = {} if file_set is None else {"file_set": file_set.removeprefix("@")}
-    return client.call(endpoints.LIST_RESTRICTIONS, query=query).restrictions
+    return pages.whole(client, endpoints.LIST_RESTRICTIONS, "restrictions", query=query).restrictions
 
 
 def restrict(client: Client, what: str, readers: list[str], writers: list[str]) -> Restriction:
@@ -56,6 +59,16 @@ def lift(client: Client, file_set: str, reason: str | None, *, undo: bool) -> Li
     if not (reason or "").strip():
         raise BadRequest(f"Say why '{name}' may be open: --reason TEXT. It is kept.")
     return client.call(endpoints.LIFT_RESTRICTIONS, LiftRestrictions(name, (reason or "").strip()))
+
+
+def lifts(client: Client) -> LiftList:
+    """Return what was opened, why, and by whom."""
+    return pages.whole(client, endpoints.LIST_LIFTS, "lifts", "before")
+
+
+def groups(client: Client) -> GroupList:
+    """Return the groups."""
+    return pages.whole(client, endpoints.LIST_GROUPS, "groups")
 
 
 def set_group(client: Client, name: str, users: list[str]) -> Group:

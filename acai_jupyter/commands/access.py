@@ -12,7 +12,6 @@ from acai_jupyter.client import restrictions
 from acai_jupyter.commands.listings import Listing
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import ago
-from acai_jupyter.contract import account_endpoints as endpoints
 from acai_jupyter.contract.audit import AuditEntry, AuditPage
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.restrictions import RestrictionList
@@ -57,7 +56,7 @@ def lift(client: Client, arguments: Namespace) -> Result:
 def lifts(client: Client, arguments: Namespace) -> Result:
     """List what was opened, why, and by whom."""
     del arguments
-    found = client.call(endpoints.LIST_LIFTS)
+    found = restrictions.lifts(client)
     rows = [[one.file_set, one.reason, one.creator, _since(one)] for one in found.lifts]
     listing = Listing(rows, "<<<<", ["file set", "reason", "by", "when"])
     return Result(listing.text or "nothing is lifted", found, "lifts", html=listing.html)
@@ -66,7 +65,7 @@ def lifts(client: Client, arguments: Namespace) -> Result:
 def list_groups(client: Client, arguments: Namespace) -> Result:
     """List the groups."""
     del arguments
-    found = client.call(endpoints.LIST_GROUPS)
+    found = restrictions.groups(client)
     listing = Listing([[one.name, _all(one.users)] for one in found.groups], "<<", ["group", "users"])
     return Result(listing.text or "no groups", found, "groups", html=listing.html)
 

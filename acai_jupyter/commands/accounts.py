@@ -42,7 +42,7 @@ def create_project(client: Client, arguments: Namespace) -> Result:
 def list_projects(client: Client, arguments: Namespace) -> Result:
     """List the projects that one is in."""
     del arguments
-    found = client.call(endpoints.LIST_PROJECTS)
+    found = accounts.projects(client)
     rows = [[one.name, one.role.value if one.role else "not in it", ago(one.created_at)] for one in found.projects]
     listing = Listing(rows, "<<<", ["project", "role", "created"])
     return Result(listing.text, found, "projects", html=listing.html)
@@ -62,7 +62,7 @@ def create_user(client: Client, arguments: Namespace) -> Result:
 def list_users(client: Client, arguments: Namespace) -> Result:
     """List the users of the project."""
     del arguments
-    found = client.call(endpoints.LIST_USERS)
+    found = accounts.users(client)
     rows = [[one.name, one.role.value, f"quota {_quota(one)}", _used(one.last_used_at)] for one in found.users]
     listing = Listing(rows, "<<<<", ["user", "role", "quota", "token used"])
     return Result(listing.text, found, "users", html=listing.html)

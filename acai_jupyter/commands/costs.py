@@ -7,6 +7,7 @@ import io
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from acai_jupyter.client import pages
 from acai_jupyter.commands import budgets
 from acai_jupyter.commands.listings import Listing
 from acai_jupyter.commands.results import Result
@@ -48,7 +49,7 @@ def costs(client: Client, arguments: Namespace) -> Result:
 def ask(client: Client, by: str, since: str | datetime | None, until: str | datetime | None) -> Costs:
     """Ask the server; times may be texts."""
     span = {name: _moment(name, text) for name, text in (("since", since), ("until", until)) if text is not None}
-    return client.call(endpoints.GET_COSTS, query={"by": by, **span})
+    return pages.whole(client, endpoints.GET_COSTS, "rows", "skip", query={"by": by, **span})
 
 
 def table(found: Costs) -> str:

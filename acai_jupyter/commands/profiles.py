@@ -6,6 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
+from acai_jupyter.client import pages
 from acai_jupyter.commands.listings import Listing
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import ago, columns, duration
@@ -24,7 +25,7 @@ WIDTH, EDGE = 280, 36
 def list_profiles(client: Client, arguments: Namespace) -> Result:
     """List the templates that have runs to learn from."""
     del arguments
-    found = client.call(endpoints.LIST_PROFILES)
+    found = pages.whole(client, endpoints.LIST_PROFILES, "profiles", "before")
     if not found.profiles:
         return Result("No job has finished yet, so there is nothing to learn from.", found, "profiles")
     rows = [[one.template, f"{one.runs:,}", f"job {one.latest}", ago(one.finished_at)] for one in found.profiles]

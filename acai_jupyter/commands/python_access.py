@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from acai_jupyter.client import restrictions as access
 from acai_jupyter.client.http import Client
 from acai_jupyter.commands import python_help
-from acai_jupyter.contract import account_endpoints as endpoints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,12 +40,12 @@ def lift(file_set: str, *, reason: str | None = None, undo: bool = False, projec
 
 def lifts(*, project: str | None = None) -> list[Lift]:
     """Return what was opened, why, and by whom, the newest first."""
-    return Client(project=project).call(endpoints.LIST_LIFTS).lifts
+    return access.lifts(Client(project=project)).lifts
 
 
 def groups(*, project: str | None = None) -> list[Group]:
     """Return the groups of users in the project."""
-    return Client(project=project).call(endpoints.LIST_GROUPS).groups
+    return access.groups(Client(project=project)).groups
 
 
 def set_group(name: str, users: Sequence[str], *, project: str | None = None) -> Group:

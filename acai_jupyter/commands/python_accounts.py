@@ -49,7 +49,7 @@ def create_project(name: str, *, admin: str | None = None, project: str | None =
 
 def projects(*, project: str | None = None) -> list[Project]:
     """Return the projects that one is in."""
-    return Client(project=project).call(endpoints.LIST_PROJECTS).projects
+    return accounts.projects(Client(project=project)).projects
 
 
 def create_user(
@@ -66,7 +66,7 @@ def create_user(
 
 def users(*, project: str | None = None) -> list[ProjectUser]:
     """Return the users of the project."""
-    return Client(project=project).call(endpoints.LIST_USERS).users
+    return accounts.users(Client(project=project)).users
 
 
 def set_role(name: str, role: str, *, project: str | None = None) -> ProjectUser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from acai_jupyter.client import pages
 from acai_jupyter.client.http import Client
 from acai_jupyter.commands import budgets, given, job_options, profiling, provisioning, python_help
 from acai_jupyter.commands import costs as adding
@@ -103,7 +104,7 @@ def profile(  # noqa: PLR0913 (the options of the verb)
 
 def profiles(*, project: str | None = None) -> ProfileList:
     """Return the templates that have runs to learn from."""
-    return Client(project=project).call(endpoints.LIST_PROFILES)
+    return pages.whole(Client(project=project), endpoints.LIST_PROFILES, "profiles", "before")
 
 
 def profile_of(name: str, *, version: str = "", project: str | None = None) -> ProfileDetails:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acai_jupyter.client import pages
 from acai_jupyter.commands.listings import Listing
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import ago, files_of, size
@@ -20,7 +21,7 @@ def uploads(client: Client, arguments: Namespace) -> Result:
     if arguments.abort is not None:
         gone = client.call(endpoints.ABORT_UPLOAD, upload=arguments.abort)
         return Result(f"upload {gone.id[:8]} aborted · what it had sent is deleted", gone, "upload")
-    found = client.call(endpoints.LIST_UPLOADS)
+    found = pages.whole(client, endpoints.LIST_UPLOADS, "uploads", "before")
     rows = [
         [one.id, one.label, files_of(one.staged_files), size(one.sent_bytes), ago(one.touched_at)]
         for one in found.uploads

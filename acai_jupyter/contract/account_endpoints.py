@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from acai_jupyter.contract import accounts, audit, restrictions
+from acai_jupyter.contract import accounts, audit, queries, restrictions
 from acai_jupyter.contract.routes import PROJECT, Access, Endpoint
 
 LIST_PROJECTS = Endpoint(
-    "list_projects", "GET", "/v1/projects", "The projects you are in.", accounts.ProjectList, access=Access.TOKEN
+    "list_projects",
+    "GET",
+    "/v1/projects",
+    "The projects you are in.",
+    accounts.ProjectList,
+    query=queries.NamedQuery,
+    access=Access.TOKEN,
 )
 CREATE_PROJECT = Endpoint(
     "create_project",
@@ -21,7 +27,14 @@ CREATE_PROJECT = Endpoint(
     status=201,
     is_audited=True,
 )
-LIST_USERS = Endpoint("list_users", "GET", f"{PROJECT}/users", "The users of a project.", accounts.UserList)
+LIST_USERS = Endpoint(
+    "list_users",
+    "GET",
+    f"{PROJECT}/users",
+    "The users of a project.",
+    accounts.UserList,
+    query=queries.NamedQuery,
+)
 CREATE_USER = Endpoint(
     "create_user",
     "POST",
@@ -58,6 +71,7 @@ LIST_USER_TOKENS = Endpoint(
     f"{PROJECT}/users/{{user}}/tokens",
     "The tokens that a user has of the project.",
     accounts.TokenList,
+    query=queries.NamedQuery,
     access=Access.ADMIN,
 )
 CREATE_USER_TOKEN = Endpoint(
@@ -81,7 +95,13 @@ REVOKE_USER_TOKEN = Endpoint(
     is_audited=True,
 )
 LIST_TOKENS = Endpoint(
-    "list_tokens", "GET", f"{PROJECT}/tokens", "Your tokens of the project.", accounts.TokenList, access=Access.OWN
+    "list_tokens",
+    "GET",
+    f"{PROJECT}/tokens",
+    "Your tokens of the project.",
+    accounts.TokenList,
+    query=queries.NamedQuery,
+    access=Access.OWN,
 )
 CREATE_TOKEN = Endpoint(
     "create_token",
@@ -157,6 +177,7 @@ LIST_LIFTS = Endpoint(
     f"{PROJECT}/lifts",
     "Which file sets are open though they were made of restricted ones, why, and who said so.",
     restrictions.LiftList,
+    query=queries.NumberedQuery,
     access=Access.ADMIN,
 )
 LIFT_RESTRICTIONS = Endpoint(
@@ -185,6 +206,7 @@ LIST_GROUPS = Endpoint(
     f"{PROJECT}/groups",
     "The groups of users in the project.",
     restrictions.GroupList,
+    query=queries.NamedQuery,
     access=Access.ADMIN,
 )
 SET_GROUP = Endpoint(

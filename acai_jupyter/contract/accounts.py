@@ -58,9 +58,13 @@ class Project(msgspec.Struct, frozen=True):
 
 
 class ProjectList(msgspec.Struct, frozen=True):
-    """The projects that one is in, by name; a global admin sees the names of all."""
+    """The projects that one is in, by name; a global admin sees the names of all.
+
+    `next` is the name to go on behind.
+    """
 
     projects: list[Project]
+    next: str | None = None
 
 
 class CreateProject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,9 +85,10 @@ class ProjectUser(msgspec.Struct, frozen=True):
 
 
 class UserList(msgspec.Struct, frozen=True):
-    """The users of a project, by name."""
+    """The users of a project, by name; `next` is the name to go on behind."""
 
     users: list[ProjectUser]
+    next: str | None = None
 
 
 class CreateUser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,9 +123,10 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class TokenList(msgspec.Struct, frozen=True):
-    """Tokens that are valid, and those that have expired, by name."""
+    """Tokens that are valid, and those that have expired, by name; `next` is the name to go on behind."""
 
     tokens: list[Token]
+    next: str | None = None
 
 
 class CreateToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

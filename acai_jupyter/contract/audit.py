@@ -14,6 +14,7 @@ class AuditEntry(msgspec.Struct, frozen=True):
     """One thing that somebody did, or was refused. Entries are added, and never changed or removed."""
 
     number: int
+    """It counts within the project, from its first entry on."""
     at: datetime
     user: str
     action: str

@@ -31,6 +31,7 @@ AcaiError
 │   └── BlobQuarantined
 ├── TooLarge                   413
 ├── TooManyRows                413
+├── TooManyKept                413
 ├── TooManyRequests            429
 ├── TooManyUploads             429
 ├── SearchTooLong              422
@@ -274,6 +275,12 @@ class TooManyRows(AcaiError):
     """At most {limit} rows are answered at once; ask for so many, and then for those after the last."""
 
     code, status, exit_status = "too_many_rows", 413, 2
+
+
+class TooManyKept(AcaiError):
+    """{owner} has {limit} {things}, which is the most. Take one away that is not needed any more."""
+
+    code, status, exit_status = "too_many_kept", 413, 2
 
 
 class TooManyUploads(AcaiError):

@@ -18,6 +18,7 @@ LIST_PROFILES = Endpoint(
     f"{PROJECT}/profiles",
     "Templates with finished runs, the newest first.",
     profiles.ProfileList,
+    query=queries.NumberedQuery,
 )
 GET_PROFILE = Endpoint(
     "get_profile",

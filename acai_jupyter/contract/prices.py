@@ -98,7 +98,10 @@ class CostRow(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What the jobs of a project have cost, the dearest first, days in order; deleted jobs are in."""
+    """What the jobs of a project have cost, the dearest first, days in order; deleted jobs are in.
+
+    `next` says how many rows to skip to go on.
+    """
 
     by: CostGroup
     rows: list[CostRow]
@@ -107,3 +110,4 @@ class Costs(msgspec.Struct, frozen=True):
     until: datetime | None = None
     left: list[BudgetLeft] = []
     """What whoever asks may still spend."""
+    next: int | None = None

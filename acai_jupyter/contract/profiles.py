@@ -132,9 +132,10 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 class ProfileList(msgspec.Struct, frozen=True):
-    """Templates with finished runs, the newest first."""
+    """Templates with finished runs, the newest first; `next` is the job's number to go on below."""
 
     profiles: list[Profile]
+    next: int | None = None
 
 
 class LogLinear(msgspec.Struct, frozen=True):

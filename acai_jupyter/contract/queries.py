@@ -61,9 +61,10 @@ class VersionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UploadQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Sessions in a state."""
+    """Sessions in a state, older than the one with the id `before`."""
 
     state: UploadState = UploadState.PENDING
+    before: str | None = None
     limit: Limit = 100
 
 
@@ -168,6 +169,17 @@ class KeyQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Limit = 100
 
 
+class NamedQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What has a name behind `after`."""
+
+    after: str = ""
+    limit: Limit = 1000
+
+
+FIRST = NamedQuery()
+"""The first page."""
+
+
 class NumberedQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What has a number below `before`."""
 
@@ -242,11 +254,13 @@ class ProfileQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CostQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to add up by, and jobs of what time: submitted from `since` on and before `until`."""
+    """What to add up by, and jobs of what time: submitted from `since` on and before `until`; rows behind the first."""
 
     by: CostGroup = CostGroup.USER
     since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     until: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+    skip: Number = 0
+    limit: Limit = 1000
 
 
 class DifferenceQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ import msgspec
 from acai_jupyter.contract.accounts import check_group
 from acai_jupyter.contract.errors import AcaiError, BadRequest
 from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.queries import Limit
 from acai_jupyter.contract.specs import check_name, normal_path
 
 GROUP = "group:"
@@ -34,9 +35,10 @@ class Restriction(msgspec.Struct, frozen=True):
 
 
 class RestrictionList(msgspec.Struct, frozen=True):
-    """Restrictions that one may see behind, by what they restrict."""
+    """Restrictions that one may see behind, by what they restrict; `next` is what to go on behind."""
 
     restrictions: list[Restriction]
+    next: str | None = None
 
 
 class Restrict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,9 +67,10 @@ class Lift(msgspec.Struct, frozen=True):
 
 
 class LiftList(msgspec.Struct, frozen=True):
-    """Lifts, the newest first, those that were ended too."""
+    """Lifts, the newest first, those that were ended too; `next` is the number to go on below."""
 
     lifts: list[Lift]
+    next: int | None = None
 
 
 class LiftRestrictions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,9 +94,10 @@ class Group(msgspec.Struct, frozen=True):
 
 
 class GroupList(msgspec.Struct, frozen=True):
-    """The groups of a project, by name."""
+    """The groups of a project, by name; `next` is the name to go on behind."""
 
     groups: list[Group]
+    next: str | None = None
 
 
 class SetGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,9 +107,11 @@ class SetGroup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RestrictionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All restrictions, or those that a file set version is behind."""
+    """All restrictions, or those that a file set version is behind, of what stands behind `after`."""
 
     file_set: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    after: str = ""
+    limit: Limit = 1000
 
 
 def parse_restricted(what: str) -> tuple[str, str]:

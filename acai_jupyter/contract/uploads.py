@@ -74,9 +74,10 @@ class Upload(msgspec.Struct, frozen=True):
 
 
 class UploadList(msgspec.Struct, frozen=True):
-    """Upload sessions, the newest first."""
+    """Upload sessions, the newest first; `next` is the id of the one to go on behind."""
 
     uploads: list[Upload]
+    next: str | None = None
 
 
 class StageFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

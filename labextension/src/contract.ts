@@ -402,6 +402,7 @@ export interface ICostRow {
 
 /**
  * What the jobs of a project have cost, the dearest first, days in order; deleted jobs are in.
+ * `next` says how many rows to skip to go on.
  */
 export interface ICosts {
   by: ICostGroup;
@@ -410,6 +411,7 @@ export interface ICosts {
   since?: string | null;
   until?: string | null;
   left?: IBudgetLeft[];
+  next?: number | null;
 }
 
 /**
@@ -936,10 +938,11 @@ export interface IGroup {
 }
 
 /**
- * The groups of a project, by name.
+ * The groups of a project, by name; `next` is the name to go on behind.
  */
 export interface IGroupList {
   groups: IGroup[];
+  next?: string | null;
 }
 
 /**
@@ -1081,10 +1084,11 @@ export interface ILift {
 }
 
 /**
- * Lifts, the newest first, those that were ended too.
+ * Lifts, the newest first, those that were ended too; `next` is the number to go on below.
  */
 export interface ILiftList {
   lifts: ILift[];
+  next?: number | null;
 }
 
 /**
@@ -1503,10 +1507,11 @@ export interface IProfileDetails {
 }
 
 /**
- * Templates with finished runs, the newest first.
+ * Templates with finished runs, the newest first; `next` is the job's number to go on below.
  */
 export interface IProfileList {
   profiles: IProfile[];
+  next?: number | null;
 }
 
 /**
@@ -1553,9 +1558,11 @@ export interface IProjectGraph {
 
 /**
  * The projects that one is in, by name; a global admin sees the names of all.
+ * `next` is the name to go on behind.
  */
 export interface IProjectList {
   projects: IProject[];
+  next?: string | null;
 }
 
 /**
@@ -1723,10 +1730,11 @@ export interface IRestriction {
 }
 
 /**
- * Restrictions that one may see behind, by what they restrict.
+ * Restrictions that one may see behind, by what they restrict; `next` is what to go on behind.
  */
 export interface IRestrictionList {
   restrictions: IRestriction[];
+  next?: string | null;
 }
 
 /**
@@ -1973,10 +1981,11 @@ export interface IToken {
 }
 
 /**
- * Tokens that are valid, and those that have expired, by name.
+ * Tokens that are valid, and those that have expired, by name; `next` is the name to go on behind.
  */
 export interface ITokenList {
   tokens: IToken[];
+  next?: string | null;
 }
 
 /**
@@ -2032,10 +2041,11 @@ export interface IUpload {
 }
 
 /**
- * Upload sessions, the newest first.
+ * Upload sessions, the newest first; `next` is the id of the one to go on behind.
  */
 export interface IUploadList {
   uploads: IUpload[];
+  next?: string | null;
 }
 
 /**
@@ -2087,10 +2097,11 @@ export interface IUser {
 }
 
 /**
- * The users of a project, by name.
+ * The users of a project, by name; `next` is the name to go on behind.
  */
 export interface IUserList {
   users: IProjectUser[];
+  next?: string | null;
 }
 
 /**

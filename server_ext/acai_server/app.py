@@ -403,6 +403,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
 def _database(settings: Settings, clock: Clock, bus: EventBus, opened: ExitStack) -> Database:
     from acai_server.db import schema
     from acai_server.db.database import Database
+    from acai_server.in_step import InStep
 
     url = settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}"
     if not settings.database:
@@ -413,6 +414,10 @@ def _database(settings: Settings, clock: Clock, bus: EventBus, opened: ExitStack
         schema.migrate(database)
     else:
         schema.check(database)
+        in_step = InStep(database, clock)
+        opened.callback(in_step.stop)
+        in_step.step()
+        in_step.start()
     return database
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +13,12 @@ import pytest
 from acai_jupyter.contract.errors import DatabaseBusy
 from acai_server.clock import Clock
 from acai_server.db.database import Database
+from acai_server.in_step import InStep
 from acai_server.testing.databases import DatabaseSuite, enter, tell
+
+
+def _shifted(off: timedelta) -> datetime:
+    return datetime.now(UTC) + off
 
 
 class TestMemory(DatabaseSuite):
@@ -70,6 +77,14 @@ class TestPostgres(ConcurrentSuite):
         with database.connect() as connection:  # the one that was used last
             kept = connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar_one()
         assert kept >= 3
+
+    def test_servers_whose_clocks_differ_tell_the_time_of_the_database(self, database: Database) -> None:
+        for hours in (-1, 0, 1):
+            clock = Clock(partial(_shifted, timedelta(hours=hours)))
+            InStep(database, clock).step()
+            before, told, after = database.moment(), clock.now(), database.moment()
+            little = timedelta(minutes=10)  # for what a busy machine makes of the way of an answer
+            assert before - little <= told <= after + little
 
     def test_connections_that_the_database_ended_are_replaced_unnoticed(
         self, database: Database, postgres_url: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,8 @@ from acai_server.testing.plans import PlanSuite
 from acai_server.testing.profiles import ProfileSuite
 from acai_server.testing.queueing import QueueSuite
 from acai_server.testing.registering import RegistrySuite
-from acai_server.testing.stages import HandClock, JobUser
+from acai_server.testing.skewed import Pair, SkewSuite
+from acai_server.testing.stages import BEGAN, HandClock, JobUser
 from acai_server.testing.sweeps import SweepSuite
 
 if TYPE_CHECKING:
@@ -63,3 +65,25 @@ def test_any_lives_are_what_a_simple_model_says_on_sqlite(sqlite_user: JobUser) 
 
 def test_any_lives_are_what_a_simple_model_says_on_postgres(postgres_user: JobUser) -> None:
     check_lives(in_new_projects(postgres_user), max_examples=5)
+
+
+class TestSkewedOnSqlite(SkewSuite):
+    @pytest.fixture
+    def pair(self, sqlite_template: Path, tmp_path: Path) -> Iterator[Pair]:
+        path = tmp_path / "acai.db"
+        shutil.copyfile(sqlite_template, path)
+        yield from skewed(f"sqlite:///{path}")
+
+
+class TestSkewedOnPostgres(SkewSuite):
+    @pytest.fixture
+    def pair(self, postgres_url: str) -> Iterator[Pair]:
+        yield from skewed(postgres_url)
+
+
+def skewed(url: str) -> Iterator[Pair]:
+    """A user at two servers that share all but the clock: the second one's is an hour behind."""
+    right, late = HandClock(), HandClock(BEGAN - timedelta(hours=1))
+    with closing(Database(url, right.clock)) as one, closing(Database(url, late.clock)) as two:
+        first = JobUser(one, right)
+        yield first, JobUser(two, late, first.runner, first.objects)

@@ -197,6 +197,40 @@ def test_an_operator_makes_a_token_for_an_admin_who_has_lost_theirs(home: Place)
     assert (refused.returncode, refused.stderr) == (3, "There is no user 'nobody' in this project.\n")
 
 
+def test_a_list_longer_than_a_page_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 1100
+    with closing(Place(tmp_path / "crowded")) as place:
+        server = place.start()
+        numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {many}) "
+        now = "2026-01-01 00:00:00.000000"
+        place.sql(
+            f"{numbers} INSERT INTO user_account (name, is_global_admin, created_at) "
+            f"SELECT printf('user-%04d', i), 0, '{now}' FROM n"
+        )
+        place.sql(
+            "INSERT INTO membership (project_id, user_id, role) "
+            "SELECT 1, id, 'viewer' FROM user_account WHERE name LIKE 'user-%'"
+        )
+        place.sql(
+            f"{numbers} INSERT INTO token (user_id, project_id, name, hash, scope, all_projects, created_at) "
+            f"SELECT 1, 1, printf('token-%04d', i), CAST(printf('%032d', i) AS BLOB), 'read', 0, '{now}' FROM n"
+        )
+        place.sql(f"{numbers} INSERT INTO user_group (project_id, name) SELECT 1, printf('group-%04d', i) FROM n")
+        first = server.get("/v1/projects/default/users")
+        assert (len(first["users"]), first["next"]) == (1000, first["users"][-1]["name"])
+        for variable, value in place.environment.items():
+            monkeypatch.setenv(variable, value)
+        names = [f"{many - 1:04d}", f"{many:04d}"]
+        for kind in ("user", "token", "group"):
+            done = place.acai(kind, "list")
+            assert done.returncode == 0, done.stderr
+            found = [row.split()[0] for row in done.stdout.splitlines()]
+            listed = [one for one in found if one.startswith(f"{kind}-")]
+            assert (len(listed), listed[-2:]) == (many, [f"{kind}-{name}" for name in names])
+        assert (len(acai.users()), len(acai.tokens()), len(acai.groups())) == (many + 1, many + 1, many)
+        server.end()
+
+
 def test_no_token_is_in_a_log(home: Place) -> None:
     shell = Shell(home)
     secret = shell.data("token create logged --all-projects --scope admin")["secret"]

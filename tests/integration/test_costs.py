@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import acai_jupyter as acai
+from acai_jupyter.client import pages
 from acai_jupyter.commands import verbs
+from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import BadRequest
 from tests.integration.faces import Notebook, ipython
 from tests.integration.places import Place
@@ -50,6 +52,14 @@ def test_costs_are_those_of_the_attempts(place: Place) -> None:
     assert jobs[0]["cost_usd"] == pytest.approx(jobs[0]["billed_seconds"])
     assert jobs[1]["cost_usd"] == pytest.approx(2 * jobs[1]["billed_seconds"])
     assert found["total"]["cost_usd"] == pytest.approx(sum(told.values()))
+
+
+def test_rows_come_in_pages(place: Place) -> None:
+    client, query = place.servers[0].client(), {"by": "job", "limit": 1}
+    first = client.call(endpoints.GET_COSTS, query=query)
+    assert (len(first.rows), first.next, first.total.jobs) == (1, 1, 2)
+    whole = pages.whole(client, endpoints.GET_COSTS, "rows", "skip", query=query)
+    assert (sorted(row.key for row in whole.rows), whole.next) == (["1", "2"], None)
 
 
 def test_a_list_has_a_line_for_each_and_a_sum(place: Place) -> None:

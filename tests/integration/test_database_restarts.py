@@ -8,13 +8,14 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 
 from acai_server.clock import Clock
 from acai_server.db import schema
 from acai_server.db.database import Database
 from tests.integration.places import until
-from tests.servers.postgres import restartable
+from tests.servers.postgres import database_of, either, restartable
 from tests.servers.process import ServerMissing
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from tests.servers.postgres import Restartable
 
 JOBS = "/v1/projects/default/jobs"
+HOUR_BEHIND = """
+    CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+    AS 'SELECT pg_catalog.clock_timestamp() - interval ''1 hour'''"""
+"""Where `public` is looked into first, this is the clock."""
 
 
 class Load:
@@ -85,6 +90,53 @@ def test_a_database_that_is_restarted_under_load_loses_nothing(place: Place, pos
         until(lambda: len(load.accepted) > before, "jobs being taken again")
     finally:
         load.end()
+    check(load, server, ran)
+    server.end()
+
+
+@pytest.mark.postgres
+def test_a_standby_whose_clock_is_behind_takes_the_databases_place_and_nothing_is_lost(
+    place: Place, postgres: Restartable
+) -> None:
+    """One that had each commit before it was told of, as those who cannot lose any set it up."""
+    url = postgres.server.create_database()
+    with closing(Database(url, Clock())) as database:
+        schema.migrate(database)
+        with database.connect() as connection:
+            connection.exec_driver_sql(HOUR_BEHIND)
+            connection.commit()
+    with postgres.standby() as standby:
+        server = place.start(program="acai", ACAI_DATABASE=either(url, postgres, standby))
+        ran = place.home / "ran"
+        load = Load(server, ran)
+        try:
+            until(lambda: load.accepted, "the first job")
+            postgres.stop()
+            until(lambda: load.answers[503, "database_busy"] >= 2, "its being missed")
+            before = len(load.accepted)
+            standby.promote()
+            with closing(psycopg.connect(standby.server.url, autocommit=True)) as connection:
+                name = database_of(url)
+                connection.execute(f'ALTER DATABASE "{name}" SET search_path = public, pg_catalog'.encode())
+                connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+            until(lambda: len(load.accepted) > before, "jobs being taken again")
+            until(lambda: "s behind; times go by it" in server.log, "the clock's being noticed")
+            seen = len(load.accepted)
+            until(lambda: len(load.accepted) > seen, "jobs being taken after that")
+        finally:
+            load.end()
+        check(load, server, ran)
+        jobs = server.get(f"{JOBS}?limit=1000")["jobs"]
+        moments = [job["created_at"] for job in jobs]
+        assert moments == sorted(moments, reverse=True)
+        for job in jobs:
+            steps = [step["at"] for attempt in job["attempts"] for step in attempt["transitions"]]
+            assert [job["created_at"], *steps] == sorted([job["created_at"], *steps])
+        server.end()
+
+
+def check(load: Load, server: Server, ran: Path) -> None:
+    """Each job that was taken ran, and none ran twice."""
     assert set(load.answers) <= {(200, ""), (201, ""), (503, "database_busy")}
     for number in load.accepted:
         job = until(partial(has_ended, server, number), "each coming to its end")
@@ -92,7 +144,6 @@ def test_a_database_that_is_restarted_under_load_loses_nothing(place: Place, pos
     counted = Counter(map(int, ran.read_text().split()))
     assert set(load.accepted) <= set(counted)
     assert set(counted.values()) == {1}
-    server.end()
 
 
 def has_ended(server: Server, number: int) -> dict[str, Any] | None:

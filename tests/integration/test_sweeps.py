@@ -7,6 +7,7 @@ import pickle
 import shlex
 import signal
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -322,3 +323,32 @@ def test_a_sweep_of_a_cell_has_what_was_sent_in_each_job(notebook: Notebook) -> 
     assert (kept["project"], kept["count"], len(kept["table"]["rows"])) == ("default", 2, 2)
     assert "best by sum: job " in forms["text/html"]
     assert " · best" in forms["text/plain"]
+
+
+def test_a_table_of_more_jobs_than_it_can_hold_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with closing(Place(tmp_path / "crowded")) as crowded:
+        server = crowded.start()
+        assert crowded.acai("submit", "--tag", "+many", "--", "true").returncode == 0
+        columns = [name for _, name, *_ in crowded.sql("PRAGMA table_info(job)")]
+        changed = {
+            "id": "j.id + n.i",
+            "number": "j.number + n.i",
+            "state": "'finished'",
+            "ended_at": "j.created_at",
+            "submission": "NULL",
+        }
+        values = ", ".join(changed.get(name, f"j.{name}") for name in columns)
+        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
+        crowded.sql(
+            f"{numbers} INSERT INTO job ({', '.join(columns)}) SELECT {values} FROM job j, n WHERE j.number = 1"
+        )
+        labels = [name for _, name, *_ in crowded.sql("PRAGMA table_info(attribute_label)")]
+        moved = ", ".join("l.subject_id + n.i" if name == "subject_id" else f"l.{name}" for name in labels)
+        crowded.sql(
+            f"{numbers} INSERT INTO attribute_label ({', '.join(labels)}) SELECT {moved} FROM attribute_label l, n"
+        )
+        answer = server.ask("GET", "/v1/projects/default/sweeps/many/table")
+        assert (answer.status, answer.code) == (413, "too_many_rows")
+        assert "10,001 jobs have this tag" in answer.error["message"]
+        assert len(server.get("/v1/projects/default/sweeps/many")["jobs"]) == 10_001
+        server.end()

@@ -112,6 +112,39 @@ class Restartable:
         )
         self._process = self._held.enter_context(program)
 
+    @contextmanager
+    def standby(self) -> Iterator[Restartable]:
+        """Run another one that has each commit before whoever made it hears of that, and can take its place."""
+        home = self.home.with_name("standby")
+        program = Path(self.command[0]).with_name("pg_basebackup")
+        if not program.exists():
+            raise ServerMissing("there is no `pg_basebackup` beside `postgres`")
+        home.mkdir(mode=0o700)
+        if self.user is not None:
+            os.chown(home, pwd.getpwnam(self.user).pw_uid, pwd.getpwnam(self.user).pw_gid)
+        copy = [str(program), "-h", str(self.home), "-U", "postgres", "-D", str(home / "data")]
+        subprocess.run(
+            [*copy, "--checkpoint=fast", "--write-recovery-conf", "--no-sync"],
+            user=self.user,
+            env=_environment(),
+            cwd=home,
+            check=True,
+        )
+        command = [word.replace(str(self.home), str(home)) for word in self.command]
+        beside = Restartable(command, home, self.user, Postgres(_url_at(home)))
+        with ExitStack() as stack:
+            stack.callback(beside.stop)
+            beside.start()
+            with closing(self.server._connect()) as connection:
+                connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+                connection.execute("SELECT pg_reload_conf()")
+            yield beside
+
+    def promote(self) -> None:
+        """Let it take the place of the one whose standby it is."""
+        with closing(self.server._connect()) as connection:
+            connection.execute("SELECT pg_promote()")
+
     def stop(self) -> None:
         """End it at once, without a word to whoever is connected, as when it crashes."""
         if self._process is not None and self._process.poll() is None:
@@ -142,10 +175,20 @@ def _prepared(root: Path, *chosen: str) -> Restartable:
         root.chmod(0o711)
         os.chown(home, pwd.getpwnam(user).pw_uid, pwd.getpwnam(user).pw_gid)
     _initialise(binaries / "initdb", home, user)
-    server = Postgres(f"postgresql://postgres@/postgres?host={quote(str(home), safe='')}")
+    server = Postgres(_url_at(home))
     settings = [word for setting in chosen for word in ("-c", setting)]
     command = [str(binaries / "postgres"), "-D", str(home / "data"), "-k", str(home), "-h", "", *settings]
     return Restartable(command, home, user, server)
+
+
+def _url_at(*homes: Path) -> str:
+    return f"postgresql://postgres@/postgres?host={quote(','.join(map(str, homes)), safe='')}"
+
+
+def either(url: str, one: Restartable, other: Restartable) -> str:
+    """Return a URL to a database on whichever of two servers takes writes."""
+    at_both = Postgres(_url_at(one.home, other.home))._url_of(database_of(url))
+    return f"{at_both}&target_session_attrs=read-write"
 
 
 def _initialise(program: Path, home: Path, user: str | None) -> None:

@@ -33,6 +33,31 @@ def test_an_older_record_means_nothing() -> None:
     assert clock.now() == NOON
 
 
+def test_it_goes_by_another_clock_that_tells_another_time() -> None:
+    clock, hour, little = Clock(lambda: NOON), timedelta(hours=1), timedelta(seconds=1)
+    assert clock.follow(NOON + little, little) == timedelta()
+    assert clock.now() == NOON
+    assert clock.follow(NOON + hour, little) == hour
+    assert clock.now() == NOON + hour
+    assert clock.not_before(NOON + 2 * hour) == 3600
+    assert clock.follow(NOON + hour, little) == timedelta()
+
+
+def test_it_goes_on_from_what_it_told_when_the_other_clock_is_replaced_by_one_that_is_behind() -> None:
+    machine = Machine()
+    clock = Clock(lambda: machine.shown, lambda: machine.ticks)
+    clock.follow(NOON + timedelta(hours=1), timedelta())
+    before = clock.now()
+    assert clock.follow(NOON, timedelta()) == -timedelta(hours=1)
+    told = []
+    for _ in range(12):
+        machine.shown += timedelta(hours=1)
+        machine.ticks += 3600
+        told.append(clock.now())
+    assert [before, *told] == sorted({before, *told})
+    assert told[-1] == machine.shown
+
+
 class Machine:
     """A machine whose clock is set by hand, on which time goes by all the same."""
 

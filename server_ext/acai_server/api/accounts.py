@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract import account_endpoints as endpoints
 from acai_jupyter.contract.accounts import CreateProject, CreateToken, CreateUser, UpdateUser
+from acai_jupyter.contract.queries import NamedQuery
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.accounts import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def list_projects(call: Call) -> ProjectList:
     """List the caller's projects."""
-    return call.services.credentials.projects.listed(call.member)
+    return call.services.credentials.projects.listed(call.member, call.queried(NamedQuery))
 
 
 def create_project(call: Call) -> CreatedProject:
@@ -33,7 +34,7 @@ def create_project(call: Call) -> CreatedProject:
 
 def list_users(call: Call) -> UserList:
     """List the users of the project."""
-    return call.services.credentials.users.listed(call.project)
+    return call.services.credentials.users.listed(call.project, call.queried(NamedQuery))
 
 
 def create_user(call: Call) -> CreatedUser:
@@ -53,7 +54,7 @@ def remove_user(call: Call) -> ProjectUser:
 
 def list_user_tokens(call: Call) -> TokenList:
     """List another's tokens of the project."""
-    return call.services.credentials.users.tokens(call.project, call.params["user"])
+    return call.services.credentials.users.tokens(call.project, call.params["user"], call.queried(NamedQuery))
 
 
 def create_user_token(call: Call) -> IssuedToken:
@@ -68,7 +69,7 @@ def revoke_user_token(call: Call) -> Token:
 
 def list_tokens(call: Call) -> TokenList:
     """List the caller's tokens of the project."""
-    return call.services.credentials.tokens.listed(call.project, call.user)
+    return call.services.credentials.tokens.listed(call.project, call.user, call.queried(NamedQuery))
 
 
 def create_token(call: Call) -> IssuedToken:

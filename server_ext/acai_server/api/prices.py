@@ -23,7 +23,13 @@ def get_costs(call: Call) -> Costs:
     """Add up what jobs have cost."""
     query = call.queried(CostQuery)
     found = call.services.accounts.costs(call.project, query.by, query.since, query.until)
-    return msgspec.structs.replace(found, left=call.services.budgets.listed(call.member).left)
+    end = query.skip + query.limit
+    return msgspec.structs.replace(
+        found,
+        rows=found.rows[query.skip : end],
+        left=call.services.budgets.listed(call.member).left,
+        next=end if len(found.rows) > end else None,
+    )
 
 
 OPERATIONS: Operations = {endpoints.GET_PRICES: get_prices, endpoints.GET_COSTS: get_costs}

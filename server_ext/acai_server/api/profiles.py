@@ -13,7 +13,7 @@ from acai_jupyter.contract.profiles import (
     Provision,
     ProvisionJob,
 )
-from acai_jupyter.contract.queries import ProfileQuery
+from acai_jupyter.contract.queries import NumberedQuery, ProfileQuery
 
 if TYPE_CHECKING:
     from acai_server.api.call import Call, Operations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def list_profiles(call: Call) -> ProfileList:
     """List the templates with finished runs."""
-    return call.services.provisioner.profiles(call.project)
+    return call.services.provisioner.profiles(call.project, call.queried(NumberedQuery))
 
 
 def get_profile(call: Call) -> ProfileDetails:

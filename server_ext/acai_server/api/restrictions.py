@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract import account_endpoints as endpoints
+from acai_jupyter.contract.queries import NamedQuery, NumberedQuery
 from acai_jupyter.contract.restrictions import (
     EndLift,
     EndRestriction,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def list_restrictions(call: Call) -> RestrictionList:
     """List those behind which the caller can see."""
-    return call.services.lake.restrictions.listed(call.project, call.queried(RestrictionQuery).file_set)
+    return call.services.lake.restrictions.listed(call.project, call.queried(RestrictionQuery))
 
 
 def set_restriction(call: Call) -> Restriction:
@@ -36,7 +37,7 @@ def end_restriction(call: Call) -> Restriction:
 
 def list_lifts(call: Call) -> LiftList:
     """List what was opened."""
-    return call.services.lake.restrictions.lifts(call.project)
+    return call.services.lake.restrictions.lifts(call.project, call.queried(NumberedQuery))
 
 
 def lift_restrictions(call: Call) -> Lift:
@@ -51,7 +52,7 @@ def end_lift(call: Call) -> Lift:
 
 def list_groups(call: Call) -> GroupList:
     """List the groups."""
-    return call.services.credentials.groups.listed(call.project)
+    return call.services.credentials.groups.listed(call.project, call.queried(NamedQuery))
 
 
 def set_group(call: Call) -> Group:

@@ -31,8 +31,7 @@ def create_upload(call: Call) -> Upload:
 
 def list_uploads(call: Call) -> UploadList:
     """List the caller's sessions."""
-    query = call.queried(UploadQuery)
-    return UploadList(call.services.lake.uploads.of_user(call.project, call.user, query.state, query.limit))
+    return call.services.lake.uploads.of_user(call.project, call.user, call.queried(UploadQuery))
 
 
 def get_upload(call: Call) -> Upload:

@@ -42,5 +42,4 @@ class Audit:
     def page(self, project: ProjectId, query: AuditQuery) -> AuditPage:
         """Return what was done in a project, the newest first."""
         with self._database.reading() as work:
-            found = work.audit.page(project, query)
-        return AuditPage(found, found[-1].number if len(found) == query.limit else None)
+            return AuditPage(*work.audit.page(project, query))

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from acai_jupyter.contract.accounts import CreateToken, IssuedToken, Token, TokenList, check_token
 from acai_jupyter.contract.errors import Conflict, NotAllowed, TokenNotFound
 from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.queries import FIRST
 from acai_server.credentials.secrets import new_token, token_hash
+from acai_server.db import pages
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, UserId
+    from acai_jupyter.contract.queries import NamedQuery
     from acai_server.credentials.uses import TokenUses
     from acai_server.db.database import Database
     from acai_server.db.projects import Member
@@ -28,11 +31,12 @@ class Tokens:
         self._own = own
         """Of the server's own token, on which it stands itself, the hash."""
 
-    def listed(self, project: ProjectId, user: UserId) -> TokenList:
-        """Return what is known of the tokens that somebody has of a project."""
+    def listed(self, project: ProjectId, user: UserId, asked: NamedQuery = FIRST) -> TokenList:
+        """Return a page of what is known of the tokens that somebody has of a project."""
         self.write_uses()
         with self._database.reading() as work:
-            return TokenList([stored.public for stored in work.tokens.listed(user, project)])
+            found = [stored.public for stored in work.tokens.page(user, project, asked.after, asked.limit + 1)]
+        return TokenList(*pages.cut(found, asked.limit, lambda one: one.name))
 
     def write_uses(self) -> None:
         """Write down when tokens were used until now, for who is about to read it."""

@@ -21,11 +21,14 @@ from acai_jupyter.contract.accounts import (
 )
 from acai_jupyter.contract.errors import Conflict, NotAllowed, ProjectNotFound, TokenNotFound, UserNotFound
 from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.queries import FIRST
 from acai_jupyter.contract.states import Role, Scope
 from acai_server.credentials.tokens import free_name, issue
+from acai_server.db import pages
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, UserId
+    from acai_jupyter.contract.queries import NamedQuery
     from acai_server.credentials.tokens import Tokens
     from acai_server.db.database import Database
     from acai_server.db.projects import Member
@@ -41,11 +44,12 @@ class Users:
         self._database = database
         self._tokens = tokens
 
-    def listed(self, project: ProjectId) -> UserList:
-        """Return who is in a project."""
+    def listed(self, project: ProjectId, asked: NamedQuery = FIRST) -> UserList:
+        """Return a page of who is in a project."""
         self._tokens.write_uses()
         with self._database.reading() as work:
-            return UserList(work.users.listed(project))
+            found = work.users.listed(project, asked.after, asked.limit + 1)
+        return UserList(*pages.cut(found, asked.limit, lambda one: one.name))
 
     def create(self, member: Member, wanted: CreateUser) -> CreatedUser:
         """Let somebody in, with a token that opens this project and nothing else."""
@@ -85,11 +89,11 @@ class Users:
             work.events.record(project, "user_removed", f"user {before.name}")
         return before
 
-    def tokens(self, project: ProjectId, name: str) -> TokenList:
-        """Return the tokens that a user has of a project."""
+    def tokens(self, project: ProjectId, name: str, asked: NamedQuery = FIRST) -> TokenList:
+        """Return a page of the tokens that a user has of a project."""
         with self._database.reading() as work:
             user, _ = found(work, project, name)
-        return self._tokens.listed(project, user)
+        return self._tokens.listed(project, user, asked)
 
     def create_token(self, member: Member, name: str, wanted: CreateToken) -> IssuedToken:
         """Make a token of this project for a user."""

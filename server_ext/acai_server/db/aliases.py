@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from acai_jupyter.contract.filesets import AliasChange
 from acai_server.db import batches
@@ -60,15 +60,16 @@ class AliasRecords:
         self._session.flush()
 
     def changes(self, file_set: int, before: int | None, limit: int) -> list[AliasChange]:
-        """Return what was changed of a name's aliases, the newest first."""
+        """Return what was changed of a name's aliases, the newest first, with numbers that count for the name alone."""
         table = FileSetAliasRow
-        query = (
-            select(table.id, table.alias, table.number, UserRow.name, table.at)
+        place = func.row_number().over(order_by=table.id).label("place")
+        counted = (
+            select(place, table.alias, table.number, UserRow.name, table.at)
             .join(UserRow, UserRow.id == table.user_id)
             .where(table.file_set_id == file_set)
-            .order_by(table.id.desc())
-            .limit(limit)
+            .subquery()
         )
+        query = select(counted).order_by(counted.c.place.desc()).limit(limit)
         if before is not None:
-            query = query.where(table.id < before)
+            query = query.where(counted.c.place < before)
         return [AliasChange(*row) for row in self._session.execute(query)]

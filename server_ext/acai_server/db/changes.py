@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from acai_jupyter.contract.metadata import Change
 from acai_server.db import batches
@@ -36,19 +36,20 @@ class ChangeRecords:
         batches.load(self._session, AttributeChangeRow, _COLUMNS, rows)
 
     def of(self, kind: SubjectKind, subject: int, before: int | None, limit: int) -> list[Change]:
-        """Return the changes of one thing, the newest first."""
+        """Return the changes of one thing, the newest first, with numbers that count for the thing alone."""
         table = AttributeChangeRow
-        query = (
-            select(table, UserRow.name)
+        place = func.row_number().over(order_by=table.number).label("place")
+        counted = (
+            select(place, table.at, UserRow.name, table.changes)
             .join(UserRow, UserRow.id == table.user_id)
             .where(table.subject_kind == kind.value, table.subject_id == subject)
-            .order_by(table.number.desc())
-            .limit(limit)
+            .subquery()
         )
+        query = select(counted).order_by(counted.c.place.desc()).limit(limit)
         if before is not None:
-            query = query.where(table.number < before)
-        return [_change(row, user) for row, user in self._session.execute(query)]
+            query = query.where(counted.c.place < before)
+        return [_change(*row) for row in self._session.execute(query)]
 
 
-def _change(row: AttributeChangeRow, user: str) -> Change:
-    return msgspec.convert({"number": row.number, "at": row.at, "user": user, **row.changes}, Change)
+def _change(number: int, at: datetime, user: str, changes: dict[str, Any]) -> Change:
+    return msgspec.convert({"number": number, "at": at, "user": user, **changes}, Change)

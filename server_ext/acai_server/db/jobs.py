@@ -40,6 +40,7 @@ _READ = """
     memo, not_before, kill_asked_at, output_version_id, ended_at, deleted_at FROM job WHERE"""
 _USER_NAME = "SELECT name FROM user_account WHERE id = ?"
 _SET_OUTPUT = "UPDATE job SET output_version_id = ? WHERE id = ? AND output_version_id IS NULL"
+_LAST_STEP = "SELECT max(at) FROM transition WHERE job_id = ?"
 _STEP = "INSERT INTO transition (job_id, attempt_id, state, reason, at) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -199,7 +200,11 @@ class JobRecords:
         return [self._stored(row) for row in self._session.scalars(query)]
 
     def advance(self, job: JobId, to: JobState, reason: str, now: datetime, attempt: AttemptId | None = None) -> bool:
-        """Move a job if it may go there from where it is; says whether this call moved it."""
+        """Move a job if it may go there from where it is; says whether this call moved it.
+
+        Its last step may be of a server whose clock is a little ahead of this one's: no job ends before it began.
+        """
+        now = max(now, self._last_step(job, now))
         moved = self._move(job, to, {"reason": reason, "ended_at": now if to in END_STATES else None})
         if moved:
             self._add_transition(job, attempt, to, reason, now)
@@ -208,6 +213,7 @@ class JobRecords:
     def retry(self, job: JobId, reason: str, now: datetime, *, not_before: datetime, memory_bytes: int) -> bool:
         """Queue a job again whose attempt ended badly, with so much memory for the next; says whether it did."""
         values = {"reason": reason, "ended_at": None, "not_before": not_before, "memory_bytes": memory_bytes}
+        now = max(now, self._last_step(job, now))
         moved = self._move(job, JobState.QUEUED, values)
         if moved:
             self._add_transition(job, None, JobState.QUEUED, reason, now)
@@ -233,6 +239,7 @@ class JobRecords:
         if not self._move(job.id, JobState.LAUNCHING, values, " AND kill_asked_at IS NULL"):
             return None
         attempt = self._attempts.add(job.id, runner, key, price_book)
+        now = max(now, self._last_step(job.id, now))
         self._add_transition(job.id, attempt.id, JobState.LAUNCHING, "", now)
         return attempt
 
@@ -324,6 +331,9 @@ class JobRecords:
             ended_at=rows.as_time(row.ended_at),
             deleted_at=rows.as_time(row.deleted_at),
         )
+
+    def _last_step(self, job: JobId, now: datetime) -> datetime:
+        return rows.as_time(batches.select(self._session, _LAST_STEP, job)[0][0]) or now
 
     def _add_transition(self, job: int, attempt: AttemptId | None, state: JobState, reason: str, now: datetime) -> None:
         batches.changed(self._session, _STEP, job, attempt, state.value, reason, self._as_stored(now))

@@ -104,12 +104,16 @@ class ProjectRecords:
         found = batches.select(self._session, _BY_NAME, project, user)
         return _member(found[0]) if found else None
 
-    def listed(self, user: UserId, *, all_of_them: bool, only: ProjectId | None) -> list[Project]:
-        """Return the projects of a user by name, or all of them, or only one."""
+    def listed(
+        self, user: UserId, *, all_of_them: bool, only: ProjectId | None, after: str = "", limit: int | None = None
+    ) -> list[Project]:
+        """Return the projects of a user by name, or all of them, or only one; from behind a name on."""
         query = (
             select(ProjectRow.name, MembershipRow.role, ProjectRow.created_at)
             .outerjoin(MembershipRow, (MembershipRow.project_id == ProjectRow.id) & (MembershipRow.user_id == user))
+            .where(ProjectRow.name > after)
             .order_by(ProjectRow.name)
+            .limit(limit)
         )
         if not all_of_them:
             query = query.where(MembershipRow.role.is_not(None))

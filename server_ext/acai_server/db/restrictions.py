@@ -9,7 +9,7 @@ from acai_jupyter.contract.restrictions import GROUP, Group, Lift, Restriction, 
 from acai_server.db import batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from datetime import datetime
 
     from sqlalchemy.orm import Session
@@ -38,9 +38,17 @@ _COUNT = """
 _LIFT = """
     SELECT n.name, l.number, l.reason, u.name, l.at, l.ended_at FROM lift l JOIN file_set n ON n.id = l.file_set_id
     JOIN user_account u ON u.id = l.user_id WHERE """
+_GROUPS = "SELECT id, name FROM user_group WHERE project_id = ? AND name > ? ORDER BY name LIMIT ?"
 _MEMBERS = """
-    SELECT p.name, u.name FROM user_group p LEFT JOIN group_member m ON m.group_id = p.id
-    LEFT JOIN user_account u ON u.id = m.user_id WHERE p.project_id = ? ORDER BY p.name, u.name"""
+    SELECT m.group_id, u.name FROM group_member m JOIN user_account u ON u.id = m.user_id WHERE m.group_id IN"""
+_LIFTS = """
+    SELECT n.name, l.number, l.reason, u.name, l.at, l.ended_at, l.place FROM (
+        SELECT l.*, row_number() OVER (ORDER BY l.id) AS place
+        FROM lift l JOIN file_set n ON n.id = l.file_set_id WHERE n.project_id = ?
+    ) AS l JOIN file_set n ON n.id = l.file_set_id JOIN user_account u ON u.id = l.user_id
+    WHERE l.place < ? ORDER BY l.place DESC LIMIT ?"""
+"""Numbered within the project: who lifts something has it locked, and a lift is never taken away."""
+_NO_LIMIT = 2**53
 _LEFT = (
     "DELETE FROM group_member WHERE user_id = ? AND group_id IN (SELECT id FROM user_group WHERE project_id = ?)",
     """DELETE FROM restriction_grant WHERE user_id = ?
@@ -77,9 +85,13 @@ class RestrictionRecords:
         sql = "SELECT 1 FROM membership WHERE project_id = ? AND user_id = ? AND role = 'admin'"
         return bool(batches.select(self._session, sql, project, user))
 
-    def listed(self, project: ProjectId) -> dict[int, Restriction]:
-        """Return all restrictions of a project, by what they restrict."""
-        rows: list[Any] = sorted(batches.select(self._session, _ALL, project), key=lambda row: (row.kind, row.name))
+    def named(self, project: ProjectId) -> dict[int, str]:
+        """Return all restrictions of a project, in the order of what they restrict, as people write that."""
+        return {row.id: written(row.kind, row.name) for row in self._all(project)}
+
+    def listed(self, project: ProjectId, only: Container[int] | None = None) -> dict[int, Restriction]:
+        """Return restrictions of a project, by what they restrict: all, or some of them."""
+        rows = [row for row in self._all(project) if only is None or row.id in only]
         through: dict[tuple[int, str], list[str]] = {}
         for restriction, allows, user, group in batches.select_in(self._session, _GRANTS, [row.id for row in rows]):
             through.setdefault((restriction, allows), []).append(user or f"{GROUP}{group}")
@@ -93,6 +105,9 @@ class RestrictionRecords:
             )
             for row in rows
         }
+
+    def _all(self, project: ProjectId) -> list[Any]:
+        return sorted(batches.select(self._session, _ALL, project), key=lambda row: (row.kind, row.name))
 
     def find(self, project: ProjectId, kind: str, name: str) -> int | None:
         """Return a restriction by what it restricts."""
@@ -125,10 +140,10 @@ class RestrictionRecords:
 
     # -- lifts
 
-    def lifts(self, project: ProjectId) -> list[Lift]:
-        """Return all lifts of a project, the newest first."""
-        rows = batches.select(self._session, _LIFT + "n.project_id = ? ORDER BY l.id DESC", project)
-        return [_lift(row) for row in rows]
+    def lifts(self, project: ProjectId, below: int | None, limit: int) -> list[tuple[int, Lift]]:
+        """Return lifts of a project with their numbers in it, the newest first, from below a number on."""
+        bound = _NO_LIMIT if below is None else below
+        return [(row[-1], _lift(row[:-1])) for row in batches.select(self._session, _LIFTS, project, bound, limit)]
 
     def lift(self, file_set: int, number: int | None, reason: str, user: UserId, now: datetime) -> None:
         """Write why a file set is open."""
@@ -151,12 +166,20 @@ class RestrictionRecords:
 
     # -- groups
 
-    def groups(self, project: ProjectId) -> list[Group]:
-        """Return the groups of a project, by name."""
-        found: dict[str, list[str]] = {}
-        for name, user in batches.select(self._session, _MEMBERS, project):
-            found.setdefault(name, []).extend([] if user is None else [user])
-        return [Group(name, users) for name, users in found.items()]
+    def groups(self, project: ProjectId, after: str, limit: int) -> list[Group]:
+        """Return groups of a project, by name, from behind a name on."""
+        names = dict(batches.select(self._session, _GROUPS, project, after, limit))
+        return [Group(names[group], users) for group, users in self._members(list(names)).items()]
+
+    def group(self, group: int, name: str) -> Group:
+        """Return one group."""
+        return Group(name, self._members([group])[group])
+
+    def _members(self, groups: list[int]) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {group: [] for group in groups}
+        for group, user in batches.select_in(self._session, _MEMBERS, groups):
+            found[group].append(user)
+        return {group: sorted(users) for group, users in found.items()}
 
     def find_group(self, project: ProjectId, name: str) -> int | None:
         """Return the group of a name."""
@@ -164,7 +187,7 @@ class RestrictionRecords:
         found = batches.select(self._session, sql, project, name)
         return found[0][0] if found else None
 
-    def set_group(self, project: ProjectId, name: str, users: Iterable[UserId]) -> None:
+    def set_group(self, project: ProjectId, name: str, users: Iterable[UserId]) -> int:
         """Say who is in a group, which is made if there is none of the name."""
         group = self.find_group(project, name)
         if group is None:
@@ -173,6 +196,7 @@ class RestrictionRecords:
         batches.changed(self._session, "DELETE FROM group_member WHERE group_id = ?", group)
         sql = "INSERT INTO group_member (group_id, user_id) VALUES (?, ?)"
         batches.change(self._session, sql, [(group, user) for user in users])
+        return group
 
     def remove_group(self, group: int) -> None:
         """Take a group away, and what it was let through."""

@@ -40,7 +40,9 @@ _INPUTS = """
 _TEMPLATES = f"""
     SELECT j.template, count(*), max(j.ended_at), max(j.number), max(j.id) FROM job j JOIN attempt a ON a.job_id = j.id
     WHERE j.project_id = ? AND j.state = '{JobState.FINISHED.value}' AND {_TOLD}
-    GROUP BY j.template ORDER BY max(j.ended_at) DESC LIMIT ?"""
+    GROUP BY j.template HAVING max(j.number) < ? ORDER BY max(j.number) DESC LIMIT ?"""
+_ANY = 2**53
+"""More than any number."""
 
 _TOO_LITTLE = """
     SELECT max(a.memory_bytes) FROM job j JOIN attempt a ON a.job_id = j.id JOIN transition t ON t.attempt_id = a.id
@@ -96,14 +98,17 @@ class RunRecords:
         """Return the most memory that was not enough for a run; 0 when all had enough."""
         return int(batches.select(self._session, _TOO_LITTLE, project, template)[0][0] or 0)
 
-    def templates(self, project: ProjectId, most: int) -> list[tuple[str, int, datetime, JobNumber]]:
-        """Return templates with finished runs: how many, when the newest had finished, its number."""
-        found = batches.select(self._session, _TEMPLATES, project, most)
+    def templates(self, project: ProjectId, below: int | None, most: int) -> list[tuple[str, int, datetime, JobNumber]]:
+        """Return templates with finished runs: how many, when the last had finished, the number of the newest.
+
+        The newest come first; with `below`, those the newest run of which has a lower number.
+        """
+        found = batches.select(self._session, _TEMPLATES, project, _ANY if below is None else below, most)
         return [(name, int(count), batches.as_time(at), JobNumber(number)) for name, count, at, number, _ in found]
 
     def with_parameters(self, project: ProjectId, names: set[str], least: int, most: int) -> list[str]:
         """Return templates with so many finished runs, the last of which had parameters of these names."""
-        found = [row for row in batches.select(self._session, _TEMPLATES, project, most) if row[1] >= least]
+        found = [row for row in batches.select(self._session, _TEMPLATES, project, _ANY, most) if row[1] >= least]
         requests = dict(batches.select_in(self._session, _REQUESTS, [row[4] for row in found]))
         named = {name: set(as_json(request).get("parameters", {})) for name, request in requests.items()}
         return [row[0] for row in found if named.get(row[0]) == names]

@@ -40,6 +40,11 @@ class TokenRecords:
         """Return the tokens that a user has of a project and that are not revoked, by name."""
         return self._found(TokenRow.user_id == user, TokenRow.project_id == project)
 
+    def page(self, user: UserId, project: ProjectId, after: str, limit: int) -> list[StoredToken]:
+        """Return so many of them, from behind a name on."""
+        theirs = (TokenRow.user_id == user, TokenRow.project_id == project)
+        return self._found(*theirs, TokenRow.name > after, limit=limit)
+
     def find(self, user: UserId, project: ProjectId, name: str) -> StoredToken | None:
         """Return one of them."""
         found = self._found(TokenRow.user_id == user, TokenRow.project_id == project, TokenRow.name == name)
@@ -49,13 +54,14 @@ class TokenRecords:
         """Whether a token is kept, and not revoked."""
         return bool(self._found(TokenRow.hash == token_hash))
 
-    def _found(self, *conditions: Any) -> list[StoredToken]:
+    def _found(self, *conditions: Any, limit: int | None = None) -> list[StoredToken]:
         query = (
             select(TokenRow, UserRow.name, ProjectRow.name)
             .join(UserRow, UserRow.id == TokenRow.user_id)
             .join(ProjectRow, ProjectRow.id == TokenRow.project_id)
             .where(TokenRow.revoked_at.is_(None), *conditions)
             .order_by(TokenRow.name)
+            .limit(limit)
         )
         return [_stored(row, user, project) for row, user, project in self._session.execute(query)]
 

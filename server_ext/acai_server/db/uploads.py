@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, func, or_, select, update
 
-from acai_jupyter.contract.errors import UploadNotFound
+from acai_jupyter.contract.errors import UploadNotFound, printable
 from acai_jupyter.contract.ids import ProjectId, SessionId, UploadId, UserId
 from acai_jupyter.contract.states import StorageClass, UploadState
 from acai_server.db import batches, rows
@@ -89,11 +89,19 @@ class UploadRecords:
         """Return a session that is known to be there."""
         return _stored(self._session.scalars(select(UploadSessionRow).where(UploadSessionRow.id == session)).one())
 
-    def of_user(self, project: ProjectId, user: UserId, state: UploadState, limit: int) -> list[StoredUpload]:
-        """Return a user's sessions in a state, the newest first."""
+    def of_user(
+        self, project: ProjectId, user: UserId, state: UploadState, before: str | None, limit: int
+    ) -> list[StoredUpload]:
+        """Return a user's sessions in a state, the newest first, from behind one of them on."""
         query = select(UploadSessionRow).where(
             UploadSessionRow.project_id == project, UploadSessionRow.user_id == user, UploadSessionRow.state == state
         )
+        if before is not None:
+            of_it = UploadSessionRow.project_id == project, UploadSessionRow.user_id == user
+            last = self._session.scalar(select(UploadSessionRow.id).where(*of_it, UploadSessionRow.key == before))
+            if last is None:
+                raise UploadNotFound(upload=printable(before[:64]))
+            query = query.where(UploadSessionRow.id < last)
         return [_stored(row) for row in self._session.scalars(query.order_by(UploadSessionRow.id.desc()).limit(limit))]
 
     def untidy(self, before: dict[UploadState, datetime], limit: int) -> list[StoredUpload]:

@@ -48,11 +48,13 @@ class UserRecords:
         """Return a user of a project."""
         return next(iter(self._listed(project, UserRow.name == name)), None)
 
-    def listed(self, project: ProjectId) -> list[ProjectUser]:
-        """Return the users of a project, by name."""
-        return [user for _, user in self._listed(project)]
+    def listed(self, project: ProjectId, after: str, limit: int) -> list[ProjectUser]:
+        """Return users of a project, by name, from behind a name on."""
+        return [user for _, user in self._listed(project, UserRow.name > after, limit=limit)]
 
-    def _listed(self, project: ProjectId, *conditions: Any) -> list[tuple[UserId, ProjectUser]]:
+    def _listed(
+        self, project: ProjectId, *conditions: Any, limit: int | None = None
+    ) -> list[tuple[UserId, ProjectUser]]:
         used = (
             select(func.max(TokenRow.last_used_at))
             .where(TokenRow.user_id == UserRow.id, TokenRow.project_id == project)
@@ -63,6 +65,7 @@ class UserRecords:
             .join(MembershipRow, MembershipRow.user_id == UserRow.id)
             .where(MembershipRow.project_id == project, *conditions)
             .order_by(UserRow.name)
+            .limit(limit)
         )
         rows = self._session.execute(query)
         return [(UserId(row), ProjectUser(name, Role(role), quota, at)) for row, name, role, quota, at in rows]

@@ -121,7 +121,7 @@ class Recorder:
         if end.billed_seconds is None or end.run_seconds is None:
             return end
         most = (work.clock.now() - work.attempts.began(attempt.id)).total_seconds()
-        billed, run = (min(max(0.0, seconds), most) for seconds in (end.billed_seconds, end.run_seconds))
+        billed, run = (max(0.0, min(seconds, most)) for seconds in (end.billed_seconds, end.run_seconds))
         share = attempt.vcpu, attempt.memory_bytes
         billed_all = billed * job.request.nodes
         of_gpus, book = job.request.resources.gpu_type, attempt.price_book

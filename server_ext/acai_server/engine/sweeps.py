@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from acai_jupyter.contract.errors import JobRefused, SweepNotFound
+from acai_jupyter.contract.errors import JobRefused, SweepNotFound, TooManyRows
 from acai_jupyter.contract.sweeps import Sweep, SweepRow, SweepTable, combinations, fault
 from acai_server.engine import killing
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.db.work import Work
     from acai_server.engine.registry import Registry
+
+MOST_ROWS = 10_000
+"""Of a table: ten times what one sweep can submit. A tag can be put on any number of jobs."""
 
 
 def requests_of(wanted: CreateSweep) -> list[CreateJob]:
@@ -58,7 +61,11 @@ class Sweeps:
     def table(self, project: ProjectId, tag: str) -> SweepTable:
         """Return its jobs with what they differ in."""
         with self._database.reading() as work:
-            jobs = work.shown_jobs.of(work.sweeps.jobs(project, tag))
+            rows = work.sweeps.jobs(project, tag)
+            if len(rows) > MOST_ROWS:
+                told = f"{len(rows):,} jobs have this tag, and a table holds {MOST_ROWS:,}; find jobs by a query."
+                raise TooManyRows(told, limit=MOST_ROWS)
+            jobs = work.shown_jobs.of(rows)
             if not jobs and work.profilings.with_tag(project, tag) is None:
                 raise SweepNotFound(tag=_shown(tag))
         return SweepTable(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acai_jupyter.contract.errors import BadRequest, BadSpec, FileSetNotFound, printable
+from acai_jupyter.contract.errors import BadRequest, BadSpec, FileSetNotFound, TooManyKept, printable
 from acai_jupyter.contract.filesets import AliasPage, FileSet
 from acai_jupyter.contract.specs import check_name, parse_set
-from acai_server.db import sight
+from acai_server.db import pages, sight
 from acai_server.lake.filesets import named
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _BELONG = "aliases belong to a name"
 _PAGE = 100
+MOST = 1000
+"""Of a name at once: all of them are with each answer about it."""
 
 
 class Aliases:
@@ -68,11 +70,13 @@ def _check(alias: str) -> None:
 def _change(work: Work, project: ProjectId, user: UserId, name: NamedFileSet, alias: str, number: int | None) -> None:
     sight.refuse_set(name.name)
     was = work.aliases.number(name.id, alias)
+    if was is None and number is not None and len(work.aliases.of(name.id)) >= MOST:
+        raise TooManyKept(owner=name.name, limit=MOST, things="aliases")
     work.aliases.add(name.id, alias, number, user, work.clock.now())
     told = {"version": number, "was": was, "user": work.uploads.creator(user)}
     work.events.record(project, "alias_changed", f"{name.name}:{alias}", **told)
 
 
 def _page(work: Work, name: NamedFileSet, before: int | None, limit: int) -> AliasPage:
-    found = work.aliases.changes(name.id, before, limit + 1)
-    return AliasPage(work.aliases.of(name.id), found[:limit], found[limit - 1].number if len(found) > limit else None)
+    changes = pages.cut(work.aliases.changes(name.id, before, limit + 1), limit, lambda one: one.number)
+    return AliasPage(work.aliases.of(name.id), *changes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.contract.accounts import check_user
-from acai_jupyter.contract.errors import Conflict, RestrictionNotFound, UserNotFound
+from acai_jupyter.contract.errors import Conflict, RestrictionNotFound, TooManyKept, UserNotFound
 from acai_jupyter.contract.filesets import check_note
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.ids import FileSetVersionId
@@ -24,18 +24,22 @@ from acai_jupyter.contract.restrictions import (
     written,
 )
 from acai_jupyter.contract.specs import parse_set
-from acai_server.db import sight
+from acai_server.db import pages, sight
 from acai_server.db.restrictions import READ, WRITE
 from acai_server.lake import manifests
 from acai_server.lake.filesets import Chunks, named
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, UserId
+    from acai_jupyter.contract.queries import NumberedQuery
+    from acai_jupyter.contract.restrictions import RestrictionQuery
     from acai_server.db.database import Database
     from acai_server.db.work import Work
 
 Grants = list[tuple[int | None, int | None, str]]
 Versions = set[FileSetVersionId]
+MOST = 1000
+"""Restrictions of a project: each request of whoever is not its admin looks at all of them."""
 
 
 class Restrictions:
@@ -44,14 +48,16 @@ class Restrictions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def listed(self, project: ProjectId, file_set: str | None) -> RestrictionList:
-        """Return the restrictions behind which whoever asks can see; of a file set version, those that it is behind."""
+    def listed(self, project: ProjectId, asked: RestrictionQuery) -> RestrictionList:
+        """Return a page of the restrictions behind which whoever asks can see, or that a file set version is behind."""
         with self._database.reading() as work:
-            found = work.restrictions.listed(project)
-            if file_set is not None:
-                behind = work.restricted.behind(work.file_sets.find(project, parse_set(file_set)).id)
-                found = {row: one for row, one in found.items() if row in behind}
-        return RestrictionList([one for row, one in found.items() if row not in sight.unseen()])
+            found = {row: name for row, name in work.restrictions.named(project).items() if row not in sight.unseen()}
+            if asked.file_set is not None:
+                behind = work.restricted.behind(work.file_sets.find(project, parse_set(asked.file_set)).id)
+                found = {row: name for row, name in found.items() if row in behind}
+            rows = [row for row, name in found.items() if not asked.after or _place(name) > _place(asked.after)]
+            rows, last = pages.cut(rows, asked.limit, lambda row: found[row])
+            return RestrictionList(list(work.restrictions.listed(project, rows).values()), last)
 
     def set(self, project: ProjectId, user: UserId, wanted: Restrict) -> Restriction:
         """Restrict a name or a folder, or say anew whom a restriction lets through."""
@@ -62,6 +68,8 @@ class Restrictions:
             grants = [*_grants(work, project, wanted.readers, READ), *_grants(work, project, wanted.writers, WRITE)]
             row = work.restrictions.find(project, kind, name)
             if row is None:
+                if len(work.restrictions.named(project)) >= MOST:
+                    raise TooManyKept(owner="the project", limit=MOST, things="restrictions")
                 row = work.restrictions.add(project, kind, name, user, work.clock.now())
                 work.restricted.begin(row, own | (_holding(work, project, name, newest) if kind == "folder" else set()))
                 work.restricted.spread(project, row)
@@ -83,10 +91,12 @@ class Restrictions:
             work.events.record(project, "access_changed", "access")
         return was
 
-    def lifts(self, project: ProjectId) -> LiftList:
-        """Return what was opened, why and by whom."""
+    def lifts(self, project: ProjectId, asked: NumberedQuery) -> LiftList:
+        """Return a page of what was opened, why and by whom."""
         with self._database.reading() as work:
-            return LiftList(work.restrictions.lifts(project))
+            found = work.restrictions.lifts(project, asked.before, asked.limit + 1)
+        lifts, last = pages.cut(found, asked.limit, lambda one: one[0])
+        return LiftList([lift for _, lift in lifts], last)
 
     def lift(self, project: ProjectId, user: UserId, wanted: LiftRestrictions) -> Lift:
         """Open a file set, or one version, though it was made of what is restricted; what is made of it is open too."""
@@ -97,7 +107,7 @@ class Restrictions:
             work.restrictions.end_lift(file_set, number, work.clock.now())
             work.restrictions.lift(file_set, number, wanted.reason, user, work.clock.now())
             _spread(work, project)
-            return work.restrictions.lifts(project)[0]
+            return work.restrictions.lifts(project, None, 1)[0][1]
 
     def end_lift(self, project: ProjectId, text: str) -> Lift:
         """Put a file set back behind what it was made of."""
@@ -116,6 +126,11 @@ class Restrictions:
         with self._database.reading() as work:
             newest = max(work.file_sets.readable(project, 0), default=0)
             return _holding(work, project, folder, 0), newest
+
+
+def _place(what: str) -> tuple[bool, str]:
+    """Where a restriction stands: file sets first, then folders."""
+    return not what.startswith("@"), what
 
 
 def _holding(work: Work, project: ProjectId, folder: str, above: int) -> Versions:

@@ -29,9 +29,10 @@ from acai_jupyter.contract.uploads import (
     Store,
     Target,
     Upload,
+    UploadList,
     UploadResult,
 )
-from acai_server.db import sight
+from acai_server.db import pages, sight
 from acai_server.db.uploads import ExpectedObject
 from acai_server.lake.commits import FEW, Commits, answer
 from acai_server.lake.growing import GrowingSessions
@@ -40,6 +41,7 @@ from acai_server.objects.keys import upload_prefix
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ObjectKey, ProjectId, UserId
+    from acai_jupyter.contract.queries import UploadQuery
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
     from acai_server.db.work import Work
@@ -118,10 +120,12 @@ class Uploads:
         with self._database.reading() as work:
             return self._public(work, _own(work, project, user, key), [])
 
-    def of_user(self, project: ProjectId, user: UserId, state: UploadState, limit: int) -> list[Upload]:
-        """Return a user's sessions, the newest first."""
+    def of_user(self, project: ProjectId, user: UserId, asked: UploadQuery) -> UploadList:
+        """Return a page of a user's sessions, the newest first."""
         with self._database.reading() as work:
-            return [self._public(work, stored, []) for stored in work.uploads.of_user(project, user, state, limit)]
+            found = work.uploads.of_user(project, user, asked.state, asked.before, asked.limit + 1)
+            shown, last = pages.cut(found, asked.limit, lambda one: one.key)
+            return UploadList([self._public(work, stored, []) for stored in shown], last)
 
     def stage(self, project: ProjectId, user: UserId, key: str, files: list[NewFile], removed: list[str]) -> list[int]:
         """Stage a page of names; returns the positions of those whose bytes have to be sent."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.contract.budgets import Budget, BudgetLeft, BudgetList
-from acai_jupyter.contract.errors import Conflict, UserNotFound
+from acai_jupyter.contract.errors import Conflict, TooManyKept, UserNotFound
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.prices import CostGroup
 from acai_jupyter.contract.states import Role
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 INTERVAL_SECONDS = 3.0
 FULL = 1.0 - 1e-9
 NEAR = 0.8
+MOST = 1000
+"""Budgets of a project, its own and those of users: each submit looks at all of them."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class Budgets:
             fields = ("job_usd", "month_usd", "total_usd", "stops")
             said = {name: getattr(wanted, name) for name in fields}
             given = {name: value for name, value in said.items() if value is not msgspec.UNSET}
+            if user not in known and len(known) >= MOST:
+                raise TooManyKept(owner="the project", limit=MOST, things="budgets")
             before = known.get(user, Budget(wanted.user))
             work.budgets.keep(member.project_id, user, msgspec.structs.replace(before, **given))
             work.events.record(member.project_id, "budget_changed", wanted.user or member.project)

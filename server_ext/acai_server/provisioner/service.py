@@ -20,6 +20,7 @@ from acai_jupyter.contract.profiles import (
     Provision,
     UsedRun,
 )
+from acai_server.db import pages
 from acai_server.provisioner import sentences
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId
     from acai_jupyter.contract.jobs import CreateJob, ResourceLimits
     from acai_jupyter.contract.profiles import Prediction, PredictRuns, ProvisionJob
+    from acai_jupyter.contract.queries import NumberedQuery
     from acai_server.db.database import Database
     from acai_server.db.work import Work
     from acai_server.provisioner.knowledge import Knowledge, Library
     from acai_server.provisioner.observations import Array, Observation
     from acai_server.provisioner.prices import Prices
 
-MOST_PROFILES = 1000
 CLEARLY = 0.75
 """What takes or costs so much of another is clearly less."""
 
@@ -156,11 +157,12 @@ class Provisioner:
             borrowed_from=known.lender,
         )
 
-    def profiles(self, project: ProjectId) -> ProfileList:
-        """Return the templates with finished runs."""
+    def profiles(self, project: ProjectId, asked: NumberedQuery) -> ProfileList:
+        """Return a page of the templates with finished runs."""
         with self._database.reading() as work:
-            found = work.runs.templates(project, MOST_PROFILES)
-        return ProfileList([Profile(name, count, at, number) for name, count, at, number in found])
+            found = work.runs.templates(project, asked.before, asked.limit + 1)
+        profiles = [Profile(name, count, at, number) for name, count, at, number in found]
+        return ProfileList(*pages.cut(profiles, asked.limit, lambda one: int(one.latest)))
 
     def profile(self, project: ProjectId, template: str, version: str = "") -> ProfileDetails:
         """Return what is believed of a template, or was by a version of its model, and from which runs."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from acai_jupyter.contract.accounts import (
@@ -14,6 +15,7 @@ from acai_jupyter.contract.accounts import (
     IssuedToken,
     UpdateUser,
 )
+from acai_jupyter.contract.audit import AuditPage, AuditQuery
 from acai_jupyter.contract.endpoints import Access
 from acai_jupyter.contract.errors import (
     BadRequest,
@@ -25,15 +27,20 @@ from acai_jupyter.contract.errors import (
     TokenNotFound,
     UserNotFound,
 )
+from acai_jupyter.contract.queries import NamedQuery
 from acai_jupyter.contract.sign_in import SignIn
 from acai_jupyter.contract.states import Role, Scope
 from acai_server.clock import Clock
 from acai_server.credentials.permissions import allowed
 from acai_server.credentials.service import Credentials
 from acai_server.credentials.sign_ins import SignIns
+from acai_server.db.audit import NewEntry
 from acai_server.testing.databases import at_once
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acai_jupyter.contract.audit import AuditEntry
     from acai_server.db.database import Database
     from acai_server.db.projects import Member
 
@@ -285,6 +292,55 @@ class AccountSuite:
         assert [one.name for one in people.users.listed(bob.project_id).users] == ["ann", "bob", "eve"]
         assert [one.name for one in people.users.tokens(bob.project_id, "ann").tokens] == ["first"]
 
+    def test_lists_come_in_pages_that_together_have_all(self, people: Credentials, me: Member) -> None:
+        names = [f"user-{number}" for number in range(5)]
+        for name in names:
+            people.users.create(me, CreateUser(name))
+            people.projects.create(me, CreateProject(f"of-{name}"))
+            people.tokens.create(me, CreateToken(f"of-{name}"))
+            people.groups.set(me.project_id, f"of-{name}", [name, "you"])
+        user = people.identify(LOCAL, None)
+        lists: dict[str, Callable[[NamedQuery], Any]] = {
+            "users": lambda asked: people.users.listed(me.project_id, asked),
+            "projects": lambda asked: people.projects.listed(user, asked),
+            "tokens": lambda asked: people.tokens.listed(me.project_id, me.user_id, asked),
+            "groups": lambda asked: people.groups.listed(me.project_id, asked),
+        }
+        for kind, listed in lists.items():
+            whole = listed(NamedQuery())
+            assert whole.next is None
+            assert len(getattr(whole, kind)) == (5 if kind == "groups" else 6), kind
+            for limit in (1, 2, 3, 6):
+                assert _walked(kind, listed, limit) == getattr(whole, kind)
+        assert {tuple(one.users) for one in people.groups.listed(me.project_id).groups} >= {("user-0", "you")}
+
+    def test_entries_of_the_audit_log_are_numbered_by_project_though_many_are_added_at_once(
+        self, people: Credentials, me: Member, database: Database
+    ) -> None:
+        people.projects.create(me, CreateProject("lab"))
+        lab = people.identify(LOCAL, "lab")
+        assert people.audit.page(lab.project_id, AuditQuery()) == AuditPage([])
+
+        def add(which: int) -> None:
+            for number in range(6):
+                member = lab if (which + number) % 3 == 0 else me
+                entry = NewEntry(member.project_id, me.user_id, None, "create_job", f"{which}.{number}", "", "", 201)
+                people.audit.write(entry)
+
+        at_once(6, add)
+        found = _audited(people, lab, AuditQuery(limit=5))
+        assert [one.number for one in found] == list(range(12, 0, -1))
+        assert len({one.thing for one in found}) == 12
+        people.audit.write(NewEntry(me.project_id, me.user_id, None, "create_job", "of others", "", "", 201))
+        people.audit.write(NewEntry(lab.project_id, me.user_id, None, "kill_job", "last", "", "", 200))
+        assert [(one.number, one.thing) for one in _audited(people, lab, AuditQuery(action="kill_job"))] == [
+            (13, "last")
+        ]
+        assert _audited(people, lab, AuditQuery(before=13, limit=4)) == found
+        with database.reading() as work:
+            exported = [one for one in work.audit.all_of_them() if one.project == "lab"]
+        assert exported[:-1] == found[::-1]
+
     def test_events_of_users_are_told_to_their_project_alone(
         self, people: Credentials, me: Member, database: Database
     ) -> None:
@@ -328,6 +384,27 @@ class Itself:
 
     def whose(self, shown: str) -> str:
         return shown
+
+
+def _walked(kind: str, listed: Callable[[NamedQuery], Any], limit: int) -> list[Any]:
+    found: list[Any] = []
+    after: str | None = ""
+    while after is not None:
+        page = listed(NamedQuery(after, limit))
+        assert 1 <= len(getattr(page, kind)) <= limit
+        found += getattr(page, kind)
+        after = page.next
+    return found
+
+
+def _audited(people: Credentials, member: Member, asked: AuditQuery) -> list[AuditEntry]:
+    found: list[AuditEntry] = []
+    while True:
+        page = people.audit.page(member.project_id, asked)
+        found += page.entries
+        if page.next is None:
+            return found
+        asked = msgspec.structs.replace(asked, before=page.next)
 
 
 def clock(moved: Moved) -> Clock:

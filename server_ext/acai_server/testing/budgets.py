@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acai_jupyter.contract.budgets import SetBudget
-from acai_jupyter.contract.errors import Conflict, UserNotFound
+from acai_jupyter.contract.budgets import Budget, SetBudget
+from acai_jupyter.contract.errors import Conflict, TooManyKept, UserNotFound
 from acai_jupyter.contract.jobs import CreateJob
 from acai_jupyter.contract.prices import PriceBook, Rate
 from acai_jupyter.contract.states import JobState, Role
 from acai_jupyter.contract.sweeps import CreateSweep
-from acai_server.provisioner.budgets import BudgetKeeper, Budgets
+from acai_server.provisioner.budgets import MOST, BudgetKeeper, Budgets
 from acai_server.provisioner.costs import Accounts
 from acai_server.provisioner.prices import Prices
 
@@ -183,6 +183,21 @@ class BudgetSuite:
             other.submit()
         assert user.submit() > 0
         assert spending.left() == {}
+
+    def test_a_project_has_so_many_budgets_and_no_more(self, user: JobUser) -> None:
+        spending = Spending(user)
+        spending.bound(total_usd=5.0)
+        with user.database.writing() as work:
+            for number in range(MOST):
+                one = work.users.ensure(f"user-{number}", work.clock.now())
+                work.users.join(user.project, one, Role.MEMBER, None)
+                if number:
+                    work.budgets.keep(user.project, one, Budget(total_usd=1.0))
+        with pytest.raises(TooManyKept, match="the project has 1000 budgets, which is the most"):
+            spending.bound("user-0", total_usd=1.0)
+        spending.bound("user-1", total_usd=2.0)  # who has one already
+        spending.bound("user-1", total_usd=None)
+        spending.bound("user-0", total_usd=1.0)
 
     def test_a_bound_is_taken_away_by_itself(self, user: JobUser) -> None:
         spending = Spending(user)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acai_jupyter.contract.errors import AcaiError, BadRequest, BadSpec, Conflict, FileNotFound, FileSetNotFound
+from acai_jupyter.contract.errors import (
+    AcaiError,
+    BadRequest,
+    BadSpec,
+    Conflict,
+    FileNotFound,
+    FileSetNotFound,
+    TooManyKept,
+)
 from acai_jupyter.contract.filesets import RemovedFileSets, RemoveFileSets
 from acai_jupyter.contract.jobs import CreateJob
 from acai_jupyter.contract.metadata import FindThings
@@ -17,6 +25,7 @@ from acai_jupyter.contract.specs import parse_set
 from acai_jupyter.contract.states import ActionKind, InputRole, JobState
 from acai_server.engine.registry import Registry
 from acai_server.lake import inside, keeping
+from acai_server.lake.aliases import MOST
 from acai_server.lake.commits import CODE_FOLDER
 from acai_server.metadata.service import Attributes
 from acai_server.metadata.things import find_thing
@@ -208,6 +217,32 @@ class AliasSuite(LakeSuite):
         assert user.read("@train:paper") == {"/a": b"2"}
         assert searched(user, "input = 'train:1'", SubjectKind.JOB) == ["1"]
         assert searched(user, "input = 'train:paper'", SubjectKind.JOB) == []
+
+    def test_a_name_has_so_many_aliases_and_no_more(self, user: LakeUser) -> None:
+        make(user, "s", a="1")
+        make(user, "s", a="2")
+        alias(user, "s:1", "first")
+        project = user.member.project_id
+        with user.database.writing() as work:
+            name = work.file_sets.name(project, "s")
+            assert name is not None
+            for number in range(MOST - 1):
+                work.aliases.add(name.id, f"a{number}", 1, user.member.user_id, work.clock.now())
+        with pytest.raises(TooManyKept, match="s has 1000 aliases, which is the most"):
+            alias(user, "s:1", "more")
+        alias(user, "s:2", "first")  # which is there already
+        unalias(user, "s", "first")
+        alias(user, "s:1", "more")
+
+    def test_changes_of_aliases_are_numbered_by_their_name(self, user: LakeUser) -> None:
+        for name in ("s", "t"):
+            make(user, name, a=name)
+        for number in range(3):
+            alias(user, "s:1", f"of-s-{number}")
+            alias(user, "t:1", f"of-t-{number}")
+        for name in ("s", "t"):
+            page = user.lake.aliases.page(user.member.project_id, name, None, 10)
+            assert [one.number for one in page.changes] == [3, 2, 1]
 
     def test_sets_are_shown_with_their_aliases(self, user: LakeUser) -> None:
         make(user, "s", a="1")

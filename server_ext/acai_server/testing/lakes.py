@@ -14,6 +14,7 @@ from sqlalchemy import event
 
 from acai_jupyter.contract.files import FetchFiles
 from acai_jupyter.contract.ids import ObjectKey, Sha256
+from acai_jupyter.contract.queries import UploadQuery
 from acai_jupyter.contract.specs import encode_path
 from acai_jupyter.contract.uploads import CreateUpload, NewFile, NewObject, PackedBlob, SentObject
 from acai_server.lake.service import Lake
@@ -85,7 +86,18 @@ class LakeUser:
 
     def listed(self, state: UploadState, limit: int = EVERYTHING) -> list[str]:
         """Return the sessions in a state."""
-        return [one.id for one in self.lake.uploads.of_user(*self._me, state, limit)]
+        return [one.id for one in self.lake.uploads.of_user(*self._me, UploadQuery(state, limit=limit)).uploads]
+
+    def listed_by(self, limit: int) -> list[str]:
+        """Return the pending sessions as pages of such a size say."""
+        found: list[str] = []
+        while True:
+            asked = UploadQuery(before=found[-1] if found else None, limit=limit)
+            page = self.lake.uploads.of_user(*self._me, asked)
+            found += [one.id for one in page.uploads]
+            assert page.next == (found[-1] if page.next else None)
+            if page.next is None:
+                return found
 
     def leave(self, upload: str, bodies: Iterable[bytes]) -> SentObject:
         """Send contents in one object, and do not tell of it."""

@@ -12,6 +12,7 @@ from acai_jupyter.contract.jobs import MIB, CreateJob, ResourceLimits, Resources
 from acai_jupyter.contract.plans import PlanJob
 from acai_jupyter.contract.prices import MachineType, PriceBook, Rate
 from acai_jupyter.contract.profiles import Configuration, PredictRuns, ProvisionJob
+from acai_jupyter.contract.queries import NumberedQuery
 from acai_server.provisioner.optimiser import grid
 from acai_server.provisioner.prices import Prices, Tariff
 from acai_server.provisioner.service import Provisioner
@@ -364,7 +365,7 @@ class ProfileSuite:
         assert [one.has_other_code for one in found.runs] == [False, *[True] * 9]
         told = {one.job: (one.seconds, one.predicted_seconds) for one in found.runs}
         assert all(said == pytest.approx(took, rel=0.3) for took, said in told.values())
-        listed = provisioner(user).profiles(user.project).profiles
+        listed = provisioner(user).profiles(user.project, NumberedQuery()).profiles
         assert [(one.template, one.runs, one.latest) for one in listed] == [("net", 10, max(told))]
 
     def test_what_is_too_uncertain_is_not_chosen_but_what_would_help(self, user: JobUser) -> None:

@@ -17,15 +17,22 @@ from acai_jupyter.contract.errors import (
     JobNotFound,
     NotAllowed,
     RestrictionNotFound,
+    TooManyKept,
     UserNotFound,
 )
 from acai_jupyter.contract.filesets import CreateFileSet, RemoveFileSets
 from acai_jupyter.contract.jobs import CreateJob
 from acai_jupyter.contract.lineage import LineageDirection
 from acai_jupyter.contract.metadata import ChangeMetadata, FindThings, ThingChange
-from acai_jupyter.contract.queries import AffectedQuery, ClosureQuery, NeighbourhoodQuery, ProjectGraphQuery
+from acai_jupyter.contract.queries import (
+    AffectedQuery,
+    ClosureQuery,
+    NeighbourhoodQuery,
+    NumberedQuery,
+    ProjectGraphQuery,
+)
 from acai_jupyter.contract.query.builtin import SubjectKind
-from acai_jupyter.contract.restrictions import LiftRestrictions, Restrict
+from acai_jupyter.contract.restrictions import LiftRestrictions, Restrict, RestrictionQuery
 from acai_jupyter.contract.specs import parse_set
 from acai_jupyter.contract.states import InputRole, JobState, Role
 from acai_jupyter.contract.uploads import NewFile, PackedBlob, SentObject
@@ -33,6 +40,7 @@ from acai_server.credentials.service import Credentials
 from acai_server.db import sight
 from acai_server.db.sight import seeing
 from acai_server.lake import inside
+from acai_server.lake.restricting import MOST
 from acai_server.metadata.service import Attributes
 from acai_server.objects.memory import MemoryObjectStore
 from acai_server.provenance.service import Provenance
@@ -410,14 +418,14 @@ class RestrictionSuite:
         assert lab.bob.lake("file_sets", "get", "report").version == 1
         lab.ann.run("sums", "patients", content=b"more")
         assert lab.bob.sets()["sums"] == 2, "a name is lifted for all its versions"
-        lifts = lab.admin.lake("restrictions", "lifts").lifts
+        lifts = lab.admin.lake("restrictions", "lifts", NumberedQuery()).lifts
         assert [(one.file_set, one.reason, one.creator, one.ended_at) for one in lifts] == [
             ("sums", "sums of a hundred at least", "you", None)
         ]
         ended = lab.admin.lake("restrictions", "end_lift", "sums")
         assert ended.reason == "sums of a hundred at least"
         assert ended.ended_at is not None
-        assert lab.admin.lake("restrictions", "lifts").lifts == [ended]
+        assert lab.admin.lake("restrictions", "lifts", NumberedQuery()).lifts == [ended]
         assert lab.bob.sets() == {"open": 1}
         with pytest.raises(Conflict, match="nothing is lifted of 'sums'"):
             lab.admin.lake("restrictions", "end_lift", "sums")
@@ -459,11 +467,44 @@ class RestrictionSuite:
         lab.ann.create("mine", "@patients")
 
         def listed(person: Person, file_set: str | None = None) -> list[str]:
-            return [one.what for one in person.lake("restrictions", "listed", file_set).restrictions]
+            return [one.what for one in person.lake("restrictions", "listed", RestrictionQuery(file_set)).restrictions]
 
         assert listed(lab.ann) == listed(lab.admin) == ["@patients", "/clinic/"]
         assert listed(lab.bob) == ["@patients"]
         assert (listed(lab.ann, "mine"), listed(lab.ann, "open")) == (["@patients"], [])
+
+    def test_lists_come_in_pages_that_together_have_what_one_sees(self, lab: Lab) -> None:
+        whats = ["@open", "@patients", "/b/", "/a/", "/c/"]
+        for what in whats:
+            lab.restrict(what, *(() if what == "/b/" else ("ann",)))
+        for person, seen in ((lab.admin, whats), (lab.ann, [one for one in whats if one != "/b/"]), (lab.bob, [])):
+            whole = person.lake("restrictions", "listed", RestrictionQuery())
+            assert (sorted(one.what for one in whole.restrictions), whole.next) == (sorted(seen), None)
+            found: list[Any] = []
+            after: str | None = ""
+            while after is not None:
+                page = person.lake("restrictions", "listed", RestrictionQuery(after=after, limit=2))
+                found += page.restrictions
+                after = page.next
+            assert found == whole.restrictions
+        derived = [lab.admin.create(f"made-{number}", "@patients") for number in range(3)]
+        for name in derived:
+            lab.lift(name)
+        first = lab.admin.lake("restrictions", "lifts", NumberedQuery(limit=2))
+        second = lab.admin.lake("restrictions", "lifts", NumberedQuery(before=first.next, limit=2))
+        assert [one.file_set for one in first.lifts + second.lifts] == derived[::-1]
+        assert (first.next, second.next) == (2, None)
+
+    def test_a_project_has_so_many_restrictions_and_no_more(self, lab: Lab) -> None:
+        lab.restrict("@patients", "ann")
+        with lab.database.writing() as work:
+            for number in range(MOST - 1):
+                work.restrictions.add(lab.admin.project, "folder", f"/f{number}/", lab.admin.id, work.clock.now())
+        with pytest.raises(TooManyKept, match="the project has 1000 restrictions, which is the most"):
+            lab.restrict("/one-more/")
+        lab.restrict("@patients", "bob")  # which is there already
+        lab.admin.lake("restrictions", "end", "@patients")
+        lab.restrict("/one-more/")
 
     def test_what_cannot_be_restricted_is_refused(self, lab: Lab) -> None:
         for what in ("", "@", "/", "//", "patients", "@patients:1", "@a/b", "/../x", "@latest"):

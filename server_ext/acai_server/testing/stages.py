@@ -54,8 +54,8 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 class HandClock:
     """A clock that goes on when it is told to, and a microsecond at each look, so that moments are told apart."""
 
-    def __init__(self) -> None:
-        self.moment = BEGAN
+    def __init__(self, began: datetime = BEGAN) -> None:
+        self.moment = began
         self.ticks = 0.0
         self.clock = Clock(self._tick, lambda: self.ticks)
 

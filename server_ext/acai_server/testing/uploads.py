@@ -79,6 +79,10 @@ class StagingSuite(LakeSuite):
         assert user.commit(upload).new_files == 3
         assert user.named() == dict.fromkeys(FILES, 1)
 
+    def test_pending_sessions_come_in_pages(self, user: LakeUser) -> None:
+        begun = [user.begin().id for _ in range(5)]
+        assert [user.listed_by(limit) for limit in (1, 2, 5)] == [begun[::-1]] * 3
+
     def test_the_same_path_twice_in_a_page_is_refused_by_its_name(self, user: LakeUser) -> None:
         page = [NewFile(path, 1, hash_of(path.encode())) for path in ("/a", "/twice", "/b", "/twice")]
         upload = user.begin()
