@@ -33,7 +33,7 @@ _SOURCES = {
 }
 _INPUTS = "SELECT file_set_version_id, role FROM job_input WHERE job_id = ? ORDER BY position"
 _ENDED = "SELECT ended_at FROM job WHERE project_id = ? AND number = ?"
-_NEXT_NUMBER = "UPDATE project SET last_job = last_job + 1 WHERE id = ? RETURNING last_job"
+_NEXT_NUMBER = "UPDATE project SET last_job = last_job + 1 WHERE id = ? RETURNING last_job, restrictions"
 _ADD_INPUT = "INSERT INTO job_input (job_id, position, file_set_version_id, role) VALUES (?, ?, ?, ?)"
 _READ = """
     SELECT id, project_id, user_id, number, state, reason, request, vcpu, memory_bytes, gpus, template, created_at,
@@ -81,10 +81,14 @@ class JobRecords:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._attempts = AttemptRecords(session)
+        self._is_open: dict[ProjectId, bool] = {}
+        """Of projects that are locked: whether nothing of them is restricted."""
 
     def next_number(self, project: ProjectId) -> JobNumber:
         """Take the project's next number. A transaction that fails gives it back, so there are no gaps."""
-        return JobNumber(batches.select(self._session, _NEXT_NUMBER, project)[0][0])
+        number, restrictions = batches.select(self._session, _NEXT_NUMBER, project)[0]
+        self._is_open[project] = not restrictions  # and stays so: who restricts something has to lock the project
+        return JobNumber(number)
 
     def create(
         self,
@@ -118,7 +122,7 @@ class JobRecords:
         batches.change(self._session, _ADD_INPUT, used)
         ActionRecords(self._session).begin(project, user, ActionKind.JOB, inputs, now, JobId(row.id))
         restricted = RestrictedRecords(self._session)
-        if restricted.borders(project) is not None:
+        if not self._is_open.get(project) and restricted.borders(project) is not None:
             restricted.submitted(project, JobId(row.id), request.output, request.output_root)
         self._add_transition(row.id, None, JobState.QUEUED, "", now)
         attributes = AttributeRecords(self._session)

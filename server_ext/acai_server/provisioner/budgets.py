@@ -60,6 +60,9 @@ class Budgets:
 
     def listed(self, member: Member) -> BudgetList:
         """Return the budgets that somebody may know of, and what is left for them."""
+        with self._database.asking() as work:  # as each status does, mostly where there are none
+            if not work.budgets.are_there(member.project_id):
+                return BudgetList([], [])
         with self._database.reading() as work:
             found = work.budgets.of(member.project_id)
             left = self.left(work, member.project_id, member.user_id)
