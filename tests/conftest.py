@@ -29,8 +29,7 @@ NEEDS = {"s3": "an S3 server", "postgres": "PostgreSQL", "browser": "Chromium", 
 FIXTURES = {
     "s3_server": "s3",
     "postgres_server": "postgres",
-    "kubernetes": "cluster",
-    "shared_namespace": "cluster",
+    "on_a_cluster": "cluster",
 }
 """Fixtures that mark the tests which use them."""
 

@@ -12,15 +12,28 @@ from acai_server.db import schema
 from acai_server.db.database import Database
 from acai_server.objects.s3 import S3ObjectStore
 from acai_server.testing.stages import HandClock, JobUser
+from tests.cluster.turns import turn
 from tests.servers.cluster import Cluster, address_for_pods, namespace
 from tests.servers.process import ServerMissing
 from tests.servers.seaweedfs import Seaweedfs, seaweedfs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from contextlib import AbstractContextManager
 
 T = TypeVar("T")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Have the cluster for a test and all its fixtures: beside others, or alone."""
+    with turn(alone=item.get_closest_marker("alone") is not None):
+        return (yield)
+
+
+@pytest.fixture(autouse=True)
+def on_a_cluster() -> None:
+    """Mark all tests here as such that need one."""
 
 
 def _had(server: Callable[[], AbstractContextManager[T]]) -> Iterator[T]:

@@ -16,6 +16,7 @@ import pytest
 
 from acai_server.runners.kubernetes import calls
 from acai_server.runners.kubernetes.credentials import Access
+from tests.cluster.journeys import KINDS, LONG, MAKES, OURS, began, ended, job, reason, said, submitted, versions
 from tests.integration.places import Place, Server, until
 from tests.servers.api_server import TroubledApi, troubled
 from tests.servers.cluster import Cluster, namespace
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tests.servers.seaweedfs import Seaweedfs
 
 pytestmark = pytest.mark.timeout(240)
-KINDS = "jobs,pods,secrets,configmaps,services"
-OURS = "app.kubernetes.io/managed-by=acai-jupyter"
 LOST_NODE = "lost-to-all"
 RBAC = "rbac.authorization.k8s.io"
 PROFILES = {
@@ -37,9 +36,7 @@ PROFILES = {
         "spec": {"nodeName": LOST_NODE, "terminationGracePeriodSeconds": 1, "tolerations": [{"key": "test.acai/alone"}]}
     },
 }
-LONG = "import time; print('began', flush=True); time.sleep(600)"
 FILLS = "open('big', 'wb').write(b'x' * (64 << 20)); print('filled', flush=True); import time; time.sleep(600)"
-MAKES = "open('output/made', 'w').write(open('given/number').read()); print('made', flush=True)"
 SOON = f"import time; print('began', flush=True); time.sleep(4); {MAKES}"
 
 
@@ -120,43 +117,6 @@ def server(first: Server, api: TroubledApi, cluster: Cluster) -> Iterator[Server
     yield first.place.servers[-1]
     api.behave()
     until(lambda: not cluster.names(KINDS, OURS), "an empty namespace")
-
-
-def said(place: Place, *words: str, status: int = 0) -> str:
-    done = place.acai(*words)
-    assert done.returncode == status, (done.stdout, done.stderr)
-    return done.stdout
-
-
-def submitted(place: Place, program: str, *words: str) -> int:
-    place.write("program.py", program)
-    options = ("--cpu", "0.5", "--memory", "512Mi", *words)
-    return int(said(place, "submit", "--detach", *options, "program.py").split()[1])
-
-
-def job(server: Server, number: int) -> Any:
-    return server.get(f"/v1/projects/default/jobs/{number}")
-
-
-def began(server: Server, number: int) -> None:
-    until(lambda: "began" in said(server.place, "logs", str(number)), f"job {number} printing")
-
-
-def ended(server: Server, number: int, *states: str) -> Any:
-    """Wait for a job's end; returns it when its attempts ended so."""
-    said(server.place, "wait", str(number), status=0 if states[-1] == "finished" else 1)
-    found = job(server, number)
-    ends = [one["transitions"][-1]["state"] for one in found["attempts"]]
-    assert ends == list(states), found
-    return found
-
-
-def reason(found: Any, attempt: int = 0) -> str:
-    return str(found["attempts"][attempt]["transitions"][-1]["reason"])
-
-
-def versions(place: Place, path: str) -> int:
-    return len(said(place, "versions", path).splitlines())
 
 
 def test_a_kubernetes_job_that_somebody_deletes_is_made_again(server: Server, cluster: Cluster) -> None:

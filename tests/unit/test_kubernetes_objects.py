@@ -204,7 +204,7 @@ def test_a_template_is_laid_over_the_pod() -> None:
         "imagePullSecrets": [{"name": "registry"}],
         "priorityClassName": "low",
         "runtimeClassName": "gvisor",
-        "tolerations": [*POD["tolerations"], toleration],
+        "tolerations": [toleration, *POD["tolerations"]],
         "securityContext": {**POD["securityContext"], "fsGroup": 7},
         "containers": [{**CONTAINER, "volumeMounts": mounts}],
         "volumes": [*POD["volumes"], {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}],

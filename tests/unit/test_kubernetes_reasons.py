@@ -116,6 +116,18 @@ def test_what_was_asked_to_end_ended_of_its_own() -> None:
     assert end_of(ended(143, metadata=DELETED), asked=True) == Ended(143)
 
 
+def test_a_pod_that_its_machine_ended_is_judged_when_the_machine_has_said_why() -> None:
+    done = {"terminated": {"exitCode": 143, "reason": "Error", "finishedAt": "2026-01-01T00:00:00Z"}}
+    at_once, later = NOW + timedelta(seconds=1), NOW + timedelta(seconds=11)
+    assert end_of(pod(done, phase="Running"), now=at_once) is None
+    why = {"reason": "Evicted", "message": "Pod was rejected: The node had condition: [DiskPressure]. "}
+    said = f"its machine was short of something and evicted it: {why['message'][:-2]}"
+    assert end_of(pod(done, phase="Failed", **why), now=at_once) == Ended(143, said, machine_failed=True)
+    assert end_of(pod(done, phase="Failed"), now=at_once) == Ended(143)
+    assert end_of(pod(done, phase="Running"), now=later) == Ended(143)
+    assert end_of(pod(done, phase="Running"), now=at_once, asked=True) == Ended(143)
+
+
 def test_a_deadline_of_the_cluster_is_no_fault_of_the_machine() -> None:
     end = end_of(ended(143, metadata=DELETED), job(failed("DeadlineExceeded")))
     assert end is not None
@@ -185,6 +197,11 @@ MANY = (
     "0/5 nodes are available: 1 Insufficient memory, 1 node(s) were unschedulable, 2 node(s) had untolerated taint "
     "{gpu: true}, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/5 nodes are available"
 )
+TAINTED = "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 Too many pods."
+TAINTED_SAID = (
+    "No machine of the cluster has room for it. Of 2 machines: 1 does not take it (a taint, as of one that does not "
+    "answer), 1 has as many pods as it can have."
+)
 MANY_SAID = (
     "No machine of the cluster has room for it. Of 5 machines: 1 has too little memory free, 1 takes no more pods "
     "(cordoned), 2 does not take it (taint gpu), 3 is not one that it may run on (node selector or affinity)."
@@ -196,6 +213,7 @@ MANY_SAID = (
     [
         (LITTLE_CPU, "No machine of the cluster has room for it. Of 1 machine: 1 has too little CPU free."),
         (MANY, MANY_SAID),
+        (TAINTED, TAINTED_SAID),
         ("no nodes available", "No machine of the cluster takes it: no nodes available."),
     ],
 )

@@ -161,14 +161,17 @@ def pod_template(order: Order, settings: KubernetesSettings, agent: str) -> dict
 
 
 def merged(ours: Any, theirs: Any) -> Any:
-    """Lay a template over ours: mappings key by key, named things of lists by their name, others of lists behind."""
+    """Lay a template over ours: mappings key by key, named things of lists by their name.
+
+    Others of lists go before ours: of tolerations, the first that fits is the one that counts.
+    """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         both = {key: merged(ours[key], value) if key in ours else value for key, value in theirs.items()}
         return ours | both
     if isinstance(ours, list) and isinstance(theirs, list) and all(isinstance(item, dict) for item in ours + theirs):
         named = {item["name"]: item for item in theirs if "name" in item}
         laid = [merged(item, named.pop(item.get("name"), {})) for item in ours]
-        return laid + [item for item in theirs if "name" not in item or item["name"] in named]
+        return [item for item in theirs if "name" not in item] + laid + list(named.values())
     return theirs
 
 

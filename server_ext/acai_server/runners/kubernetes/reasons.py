@@ -40,6 +40,9 @@ _LACKS = {
 }
 _COUNTED = re.compile(r"(\d+) ([^,]+?)(?=,|\.(?:\s|$)|$)")
 _GRACE = timedelta(seconds=5)
+_BY_SIGNAL = frozenset({128 + 9, 128 + 15})
+_TELLS_WHY = timedelta(seconds=10)
+"""So long after the end of a container a kubelet may take to say that it ended the pod, and why."""
 _NOTHING = ContainerState()
 _STOPPED = Ended(None, "it was stopped before it began")
 LOST = Ended(None, "its pod is gone, and nobody saw how it ended", machine_failed=True)
@@ -49,7 +52,8 @@ def end_of(pod: Pod, job: Job | None, *, asked: bool, now: datetime) -> Ended | 
     """Return how a pod ended, or None while it may go on. `asked` when its end was asked for here."""
     done = container(pod).terminated
     if done is not None:
-        return _end_of_container(pod, job, done, asked=asked)
+        is_open = not asked and _may_be_told_why(pod, job, done, now)
+        return None if is_open else _end_of_container(pod, job, done, asked=asked)
     if pod.status.phase == "Failed":
         return _STOPPED if asked else _end_of_pod(pod, job, None)
     deadline = pod.metadata.deletion_timestamp
@@ -153,6 +157,13 @@ def _end_of_container(pod: Pod, job: Job | None, done: Terminated, *, asked: boo
     return _end_of_pod(pod, job, done.exit_code) if _was_disturbed(pod, job) else Ended(done.exit_code)
 
 
+def _may_be_told_why(pod: Pod, job: Job | None, done: Terminated, now: datetime) -> bool:
+    """Whether it was ended by a signal, and the reason may be in what is said next of its pod."""
+    if done.exit_code not in _BY_SIGNAL or done.reason == "OOMKilled" or _was_disturbed(pod, job):
+        return False
+    return pod.status.phase == "Running" and done.finished_at is not None and now < done.finished_at + _TELLS_WHY
+
+
 def _was_disturbed(pod: Pod, job: Job | None) -> bool:
     by_kubelet = pod.status.phase == "Failed" and bool(pod.status.reason)
     return (
@@ -240,7 +251,8 @@ def _lack(what: str) -> str:
     if "affinity/selector" in what:
         return "is not one that it may run on (node selector or affinity)"
     if "taint" in what:
-        return f"does not take it (taint {what.partition('{')[2].partition(':')[0] or 'unknown'})"
+        key = what.partition("{")[2].partition(":")[0]  # new schedulers do not say which
+        return f"does not take it ({f'taint {key}' if key else 'a taint, as of one that does not answer'})"
     if "unschedulable" in what:
         return "takes no more pods (cordoned)"
     if "Too many pods" in what:

@@ -53,6 +53,7 @@ class Terminated(_Seen, frozen=True):
     exit_code: int = 0
     reason: str = ""
     message: str = ""
+    finished_at: datetime | None = None
 
 
 class ContainerState(_Seen, frozen=True):
