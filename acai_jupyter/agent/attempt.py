@@ -32,6 +32,8 @@ CHECKPOINT = ".checkpoint"
 NOTEBOOK = ".ipynb"
 STAND_IN = "stand_in"
 """A folder in the agent's file: where programs find `acai_jupyter` when their environment lacks it."""
+_TEXTS = ("--cache", "--environments", "--archives", "--container")
+_NUMBERS = ("--cache-bytes", "--environments-bytes", "--archives-bytes")
 
 
 class Surroundings(NamedTuple):
@@ -44,6 +46,8 @@ class Surroundings(NamedTuple):
     cache_bytes: int = 0
     environments: str = ""
     environments_bytes: int = 0
+    archives: str = ""
+    archives_bytes: int = 0
     cgroups: Tuple[str, ...] = ()
     container: str = ""
     """Where the control groups of the agent's own container are, whose limits are the program's."""
@@ -62,7 +66,9 @@ class Attempt:
         self._checkpoint = os.path.join(self._work, CHECKPOINT)
         self._displays = os.path.join(around.folder, "displays")
         self._telling = Telling(str(self._document["key"]))
-        self._inputs = Inputs(launch, self._work, _cache(around), stop, self._telling.transfer("downloading"))
+        self._archives = _archives(around)
+        downloading = self._telling.transfer("downloading")
+        self._inputs = Inputs(launch, self._work, _cache(around), stop, downloading, self._archives)
         self._showing = Showing(launch, self._displays, self._telling.displays)
         self._log = Log(launch, STDOUT, around.folder, by_lines=bool(around.container))
         share = Share(self._document["vcpu"], self._document["memory_bytes"], self._document.get("gpus", 0))
@@ -136,8 +142,9 @@ class Attempt:
         lock = self._document.get("lock")
         if lock is None or self._stop.is_set:
             return True
+        from acai_jupyter.agent.archives import ARCHIVE
         from acai_jupyter.agent.environments import BuildFailed, Environments, Machine
-        from acai_jupyter.agent.packed import ARCHIVE, unpacked
+        from acai_jupyter.agent.packed import unpacked
 
         around, log = self._around, self._log
         listener = Listener(log.write, log.wait_seconds, log.flush)
@@ -245,6 +252,8 @@ class Attempt:
             self._record.update(outputs=[], packs=[], checkpoint=[])
             if isinstance(error, DiskFull):
                 self._make_room()  # log and result need it
+        if self._archives is not None and self._archives.trouble:
+            self._record["warnings"].append("its environment could not be kept for others: %s" % self._archives.trouble)
         self._record["warnings"] += self._inputs.changed()[:100]
         self._record["held"] = self._limits.held
         self._record.update(self._log.end())
@@ -281,6 +290,15 @@ def _cache(around: Surroundings) -> Optional[Cache]:
         return None
 
 
+def _archives(around: Surroundings) -> Any:
+    """Return where archives of environments are kept, if anywhere."""
+    if not around.archives:
+        return None
+    from acai_jupyter.agent.archives import Archives
+
+    return Archives(around.archives, around.archives_bytes)
+
+
 def _inside(root: str, path: str) -> str:
     """Where a folder is below another; one that would be outside is refused."""
     parts: List[str] = [part for part in path.split("/") if part not in ("", ".")]
@@ -301,18 +319,13 @@ def options(words: List[str]) -> Surroundings:
     rest = iter(words[1:])
     for word in rest:
         value = next(rest, "")
+        name = word[2:].replace("-", "_")
         if word == "--cgroup":
             found["cgroups"].append(value)
-        elif word == "--cache":
-            found["cache"] = value
-        elif word == "--environments":
-            found["environments"] = value
-        elif word == "--environments-bytes":
-            found["environments_bytes"] = int(value)
-        elif word == "--container":
-            found["container"] = value
-        elif word == "--cache-bytes":
-            found["cache_bytes"] = int(value)
+        elif word in _TEXTS:
+            found[name] = value
+        elif word in _NUMBERS:
+            found[name] = int(value)
         else:
             raise SystemExit("agent: %s is no option" % word)
     found["cgroups"] = tuple(found["cgroups"])

@@ -3,7 +3,7 @@
 import os
 import stat
 from contextlib import suppress
-from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from acai_jupyter.agent.cache import Cache
 from acai_jupyter.agent.launch import InputFile, Launch, has_expired, tried_anew
@@ -14,6 +14,9 @@ from acai_jupyter.transfer.fetching import Wanted, Watching, fetch_files, groups
 from acai_jupyter.transfer.hashing import hash_file
 from acai_jupyter.transfer.ranges import is_local
 from acai_jupyter.transfer.retrying import DEFAULT, Retrying
+
+if TYPE_CHECKING:
+    from acai_jupyter.agent.archives import Archives
 
 THREADS = 4
 _ONE_THREAD_BYTES = 4 * 1024 * 1024
@@ -49,11 +52,18 @@ class Inputs:
     """Fetches all files of a launch document, and knows afterwards which of the inputs a program has changed."""
 
     def __init__(
-        self, launch: Launch, work: str, cache: Optional[Cache], stop: Stop, transfer: Optional[Transfer] = None
+        self,
+        launch: Launch,
+        work: str,
+        cache: Optional[Cache],
+        stop: Stop,
+        transfer: Optional[Transfer] = None,
+        archives: Optional["Archives"] = None,
     ) -> None:
         self._launch = launch
         self._work = work
         self._cache = cache
+        self._archives = archives
         self._stop = stop
         self._transfer = transfer or Transfer()
         self._done: Dict[str, bool] = {}
@@ -85,6 +95,9 @@ class Inputs:
         coming_bytes = 0
         for file in files:
             path = self._place(file.path)
+            if self._archives is not None and self._archives.take(file, path):
+                self._done[path] = True
+                continue
             if self._cache is not None and self._is_cached(file, urls[file.object], coming_bytes):
                 cached.append((file, path))
                 if file.sha256 in coming or self._lend(file, path):
@@ -108,7 +121,10 @@ class Inputs:
                 if path not in self._done:
                     os.chmod(path, 0o444)
                 self._watch(file, path)
-            elif _names_its_interpreter(path):
+                continue
+            if self._archives is not None and path not in self._done:
+                self._archives.keep(file, path)
+            if _names_its_interpreter(path):
                 os.chmod(path, os.stat(path).st_mode | 0o100)
 
     def changed(self) -> List[str]:

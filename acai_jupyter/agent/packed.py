@@ -7,8 +7,6 @@ from typing import IO, Any, Dict
 
 from acai_jupyter.agent.environments import BuildFailed
 
-ARCHIVE = ".environment.tar.gz"
-"""Where among the code the archive is."""
 _SCRIPTS = "bin/"
 _LONGEST = 1024 * 1024
 

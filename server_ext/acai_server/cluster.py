@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from traitlets import Bool, Int, Unicode
+from traitlets import Bool, Float, Int, Unicode
 from traitlets.config import Configurable
 
 from acai_jupyter.contract.errors import SettingsBroken
@@ -64,6 +64,14 @@ class ClusterSettings(Configurable):
         "",
         help="YAML file with what is laid over each pod template: node selector, tolerations, affinity, service "
         "account, image pull secrets, runtime class, priority class, volumes, labels; by profile, too. Empty: nothing.",
+    ).tag(config=True)
+    kubernetes_archives = Unicode(
+        "",
+        help="Where pods keep archives of environments for other pods: a folder of each node, as an absolute path, or "
+        "the name of a PersistentVolumeClaim. Empty: each pod fetches its own from the store.",
+    ).tag(config=True)
+    kubernetes_archives_gib = Float(
+        10.0, min=0.0, help="How large that may get, in GiB; what was not used for longest goes first."
     ).tag(config=True)
     endpoint_url_for_jobs = Unicode(
         "",

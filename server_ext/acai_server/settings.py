@@ -67,6 +67,8 @@ class Settings:
     kubernetes_gpu_type_label: str
     kubernetes_template: str
     kubernetes_grows: bool
+    kubernetes_archives: str
+    kubernetes_archives_gib: float
     endpoint_url_for_jobs: str
     event_bus: str
     public_url: str
@@ -156,6 +158,8 @@ class Settings:
             gpu_type_label=self.kubernetes_gpu_type_label,
             template=template.every,
             profiles=template.profiles,
+            archives=self.kubernetes_archives,
+            archives_bytes=int(self.kubernetes_archives_gib * 1024**3),
             grows=self.kubernetes_grows,
         )
 

@@ -177,6 +177,23 @@ def test_a_queue_holds_the_job_until_it_admits_it() -> None:
     assert made["spec"]["suspend"] is True
 
 
+@pytest.mark.parametrize(
+    ("place", "volume"),
+    [
+        ("/var/cache/acai", {"hostPath": {"path": "/var/cache/acai", "type": "DirectoryOrCreate"}}),
+        ("environments", {"persistentVolumeClaim": {"claimName": "environments"}}),
+    ],
+)
+def test_archives_of_environments_are_in_a_folder_of_the_node_or_in_a_volume(
+    place: str, volume: dict[str, Any]
+) -> None:
+    found = pod(archives=place, archives_bytes=2**30)
+    assert found["volumes"] == [*POD["volumes"], {"name": "archives", **volume}]
+    container = found["containers"][0]
+    assert container["volumeMounts"] == [*CONTAINER["volumeMounts"], {"name": "archives", "mountPath": "/archives"}]
+    assert container["command"] == [*CONTAINER["command"], "--archives", "/archives", "--archives-bytes", "1073741824"]
+
+
 def test_a_template_is_laid_over_the_pod() -> None:
     toleration = {"key": "gpu", "operator": "Exists"}
     laid = {

@@ -27,6 +27,7 @@ ROOM_BYTES = 64 * 1024**2
 KEPT_SECONDS = 7 * 86_400
 """So long after its end a Kubernetes Job that no server cleans up stays; a signed URL lasts no longer."""
 _MOUNTS = {"agent": "/agent", "launch": "/launch", "attempt": "/attempt", "temporary": "/tmp"}  # noqa: S108 (in the pod)
+_ARCHIVES = "/archives"
 _LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _MARK = "acai-jupyter/start"
 _INDEX = "batch.kubernetes.io/job-completion-index"
@@ -154,6 +155,7 @@ def pod_template(order: Order, settings: KubernetesSettings, agent: str) -> dict
                 {"name": "launch", "secret": {"secretName": name}},
                 {"name": "attempt", "emptyDir": {}},
                 {"name": "temporary", "emptyDir": {}},
+                *_archives(settings),
             ],
             **named,
         },
@@ -188,9 +190,22 @@ def _owned(kind: str, order: Order, settings: KubernetesSettings, job_uid: str) 
     return found
 
 
-def _command(order: Order) -> list[str]:
+def _command(order: Order, settings: KubernetesSettings) -> list[str]:
     """Return how the agent is started; one of a gang finds its own URL by its rank."""
-    return [word.replace("/launch/url", f"/launch/$({_RANK})") for word in COMMAND] if order.others else COMMAND
+    url = f"/launch/$({_RANK})" if order.others else "/launch/url"
+    words = [word.replace("/launch/url", url) for word in COMMAND]
+    if settings.archives:
+        words += ["--archives", _ARCHIVES, "--archives-bytes", str(settings.archives_bytes)]
+    return words
+
+
+def _archives(settings: KubernetesSettings) -> list[dict[str, Any]]:
+    """Return the volume in which archives of environments are kept, where there is one."""
+    if not settings.archives:
+        return []
+    if settings.archives.startswith("/"):
+        return [{"name": "archives", "hostPath": {"path": settings.archives, "type": "DirectoryOrCreate"}}]
+    return [{"name": "archives", "persistentVolumeClaim": {"claimName": settings.archives}}]
 
 
 def _labels(settings: KubernetesSettings, order: Order | None = None) -> dict[str, str]:
@@ -203,17 +218,21 @@ def _container(order: Order, settings: KubernetesSettings) -> dict[str, Any]:
         "name": CONTAINER,
         "image": order.image or settings.image,
         "imagePullPolicy": "IfNotPresent",
-        "command": _command(order),
+        "command": _command(order, settings),
         "workingDir": "/attempt",
         "env": [{"name": "HOME", "value": "/tmp"}, *_secrets(order.secrets, settings.secrets)],  # noqa: S108 (in the pod)
         "resources": _share(order, settings.gpu_resource),
-        "volumeMounts": [{"name": kind, "mountPath": path} for kind, path in _MOUNTS.items()],
+        "volumeMounts": [{"name": kind, "mountPath": path} for kind, path in _mounts(settings).items()],
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
     }
+
+
+def _mounts(settings: KubernetesSettings) -> dict[str, str]:
+    return _MOUNTS | ({"archives": _ARCHIVES} if settings.archives else {})
 
 
 def _secrets(wanted: Mapping[str, str], secret_name: str) -> list[dict[str, Any]]:

@@ -35,6 +35,9 @@ class KubernetesSettings:
     """Laid over each pod template."""
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Laid over that, for the jobs of a profile."""
+    archives: str = ""
+    """Where archives of environments are kept for other pods: a folder of each node, or a PersistentVolumeClaim."""
+    archives_bytes: int = 0
     grows: bool = False
     """Whether the cluster adds nodes by itself: then no job is refused for want of one that is large enough."""
     max_streams: int = 500
