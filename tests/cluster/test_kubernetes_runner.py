@@ -44,6 +44,13 @@ print("x" * 100_000)
 print("no end", end="", flush=True)
 """
 
+COUNTING = """
+import time
+for number in range(60):
+    print("number", number, flush=True)
+    time.sleep(0.1)
+"""
+
 pytestmark = pytest.mark.timeout(240)
 
 
@@ -221,6 +228,22 @@ def test_all_that_is_printed_arrives_once_whoever_listens(stage: Stage, runner: 
     assert loglines.split(said, KEY)[0] == stage.log(attempt)
 
 
+def test_what_is_printed_arrives_also_where_there_are_as_many_streams_as_may_be(
+    cluster: Cluster, s3_for_pods: Seaweedfs, tmp_path: Path
+) -> None:
+    stage = stage_for(settings_for(cluster, max_streams=1), s3_for_pods, tmp_path)
+    with stage.runner() as runner:
+        first = stage.start(runner, LONG)
+        printed(runner, first, b"here")
+        silent, counting = stage.start(runner, LONG), stage.start(runner, COUNTING)
+        printed(runner, silent, b"here")
+        assert end_of(runner, counting) == Ended(0)
+        assert loglines.split(whole(runner, counting), KEY)[0] == b"".join(b"number %d\n" % n for n in range(60))
+        assert runner.ended(first) is None
+        runner.stop(first)
+        runner.stop(silent)
+
+
 def whole(runner: Runner, attempt: str) -> bytes:
     said = b""
     while piece := runner.printed(attempt, len(said)):
@@ -296,7 +319,9 @@ def test_with_the_role_all_works(
         printed(runner, killed, b"here")
         runner.stop(killed)
         assert runner.known() == sorted([attempt, killed])
-        for name in (attempt, killed):
+        gang = stage.start_gang(runner, "print('said')", 2)
+        assert end_of(runner, gang).exit_code == 0
+        for name in (attempt, killed, gang):
             runner.clean(name)
         until(lambda: not kubernetes.names(KINDS, selector(settings.instance)), runner)
 
@@ -327,14 +352,6 @@ async def _answer(access: Access, namespace: str, call: calls.Call) -> str:
     finally:
         await api.close()
     return ""
-
-
-COUNTING = """
-import time
-for number in range(60):
-    print("number", number, flush=True)
-    time.sleep(0.1)
-"""
 
 
 @contextmanager

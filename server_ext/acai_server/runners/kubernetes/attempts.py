@@ -32,6 +32,9 @@ _SEEN_SECONDS = 600.0
 _LONGEST_ASKING_SECONDS = 30.0
 _LONGEST_PAUSE_SECONDS = 5.0
 _LAST_READS = 5
+LOOK_SECONDS = 5.0
+"""So often a log is read of which there is no stream, or less often where many are."""
+_LOOKS_AT_ONCE = 8
 _TROUBLE = (AcaiError, Missing, Taken, Gone)
 
 
@@ -93,6 +96,7 @@ class Attempts:
         self.unwanted: set[str] = set()
         """Names of which something may have been made that must not stay."""
         self._streams = asyncio.Semaphore(settings.max_streams)
+        self._looks = asyncio.Semaphore(_LOOKS_AT_ONCE)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def of(self, attempt: str) -> list[Attempt]:
@@ -282,7 +286,14 @@ class Attempts:
         return any(end is not None and end.exit_code != 0 and not end.followed for end in others)
 
     async def _follow(self, one: Attempt, pod: str) -> None:
-        """Take what a pod prints, as it comes; what breaks off goes on where it was."""
+        """Take what a pod prints, as it comes; what breaks off goes on where it was.
+
+        While there are as many streams as may be, it is read now and then: what its agent says is in it, too.
+        """
+        while self._streams.locked() and one.end is None:
+            async with self._looks:
+                await self._quietly(self._read(one, pod))
+            await asyncio.sleep(LOOK_SECONDS)
         pause = 0.0
         async with self._streams:
             while one.end is None:
@@ -354,7 +365,7 @@ class Attempts:
         self.unwanted.discard(name)
         self.forget(name)
 
-    async def _quietly(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _quietly(self, work: Coroutine[Any, Any, object]) -> None:
         try:
             await work
         except _TROUBLE:

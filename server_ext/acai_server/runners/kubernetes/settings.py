@@ -41,7 +41,7 @@ class KubernetesSettings:
     grows: bool = False
     """Whether the cluster adds nodes by itself: then no job is refused for want of one that is large enough."""
     max_streams: int = 500
-    """So many logs are followed at once; the others are read when one of these has ended."""
+    """So many logs are followed at once; the others are read every few seconds until one of these has ended."""
     image_patience_seconds: float = 120.0
     """So long an image that cannot be fetched is tried again, unless it is clear that it does not exist."""
     node_patience_seconds: int = 60
