@@ -1,9 +1,11 @@
-"""Machines that are drained, and a queue that gives and takes them; what Kueue does to a Job is done by hand."""
+"""Machines that are drained or wanted by others, and a queue; what Kueue does to a Job is done by hand."""
 
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
@@ -13,6 +15,7 @@ from acai_server.testing.runners import LONG, end_of, printed
 from tests.cluster.stages import settings_for, stage_for, until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.servers.cluster import Cluster
@@ -45,6 +48,51 @@ def test_a_machine_that_is_drained_gives_its_pod_up_and_takes_none_until_it_is_b
         finally:
             shared_namespace.ask("uncordon", node)
         assert end_of(runner, later) == Ended(0)
+
+
+@contextmanager
+def single_slot(cluster: Cluster) -> Iterator[str]:
+    """Give a machine something of which it has one."""
+    resource = f"test.acai/slot-{uuid4().hex[:8]}"
+    node = cluster.ask("get", "nodes", "--output=jsonpath={.items[0].metadata.name}").decode()
+
+    def patch(kind: str, body: object) -> None:
+        words = ("--subresource=status", f"--type={kind}", "--patch", json.dumps(body))
+        cluster.ask("patch", "node", node, *words)
+
+    patch("merge", {"status": {"capacity": {resource: "1"}, "allocatable": {resource: "1"}}})
+    try:
+        yield resource
+    finally:
+        patch("merge", {"status": {"capacity": {resource: None}, "allocatable": {resource: None}}})
+
+
+@contextmanager
+def more_important(cluster: Cluster) -> Iterator[str]:
+    """Have a class of pods for which others make room."""
+    name = f"test-{uuid4().hex[:8]}"
+    cluster.make("PriorityClass", name, version="scheduling.k8s.io/v1", value=1000)
+    try:
+        yield name
+    finally:
+        cluster.ask("delete", "priorityclass", name)
+
+
+def test_a_pod_that_makes_room_for_a_more_important_one_is_the_fault_of_the_machine(
+    shared_namespace: Cluster, s3_for_pods: Seaweedfs, tmp_path: Path
+) -> None:
+    with single_slot(shared_namespace) as slot, more_important(shared_namespace) as important:
+        wants = {"name": "agent", "resources": {"requests": {slot: "1"}, "limits": {slot: "1"}}}
+        profiles = {"important": {"spec": {"priorityClassName": important}}}
+        settings = settings_for(shared_namespace, template={"spec": {"containers": [wants]}}, profiles=profiles)
+        stage = stage_for(settings, s3_for_pods, tmp_path)
+        with stage.runner() as runner:
+            attempt = stage.start(runner, LONG)
+            printed(runner, attempt, b"here")
+            other = stage.start(runner, "print('said')", profile="important")
+            made_room = "its pod had to make room for one of a higher priority"
+            assert end_of(runner, attempt) == Ended(143, made_room, machine_failed=True)
+            assert end_of(runner, other) == Ended(0)
 
 
 def test_a_queue_lets_a_job_in_and_takes_its_machine_back(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cluster.journeys import LONG, OURS, job, said
 from tests.integration.places import Place, Server, until
 from tests.wheels import requirements, wheel
 
@@ -28,7 +29,6 @@ pathlib.Path("output/sum.txt").write_text(str(sum(numbers)))
 print("summed", len(numbers), flush=True)
 """
 IMAGE_PYTHON = os.environ.get("KUBE_IMAGE", "").rpartition(":")[2].partition("-")[0]
-LONG = "import time, pathlib; print('began', flush=True); time.sleep(600)"
 
 
 @pytest.fixture(scope="module")
@@ -55,16 +55,6 @@ def server(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) 
         yield server
 
 
-def said(place: Place, *words: str, status: int = 0) -> str:
-    done = place.acai(*words)
-    assert done.returncode == status, (done.stdout, done.stderr)
-    return done.stdout
-
-
-def job(server: Server, number: int) -> Any:
-    return server.get(f"/v1/projects/default/jobs/{number}")
-
-
 def submitted(place: Place, *words: str) -> int:
     return int(said(place, "submit", "--detach", *words).split()[1])
 
@@ -75,7 +65,7 @@ def running(server: Server, number: int) -> Any:
 
 def pods(cluster: Cluster, number: int) -> list[str]:
     """The pods of a job, by the name of its attempts."""
-    every = cluster.names("pods", "app.kubernetes.io/managed-by=acai-jupyter")
+    every = cluster.names("pods", OURS)
     return [pod for pod in every if f"-job-1-{number}-" in pod]
 
 
