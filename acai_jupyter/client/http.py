@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from acai_jupyter._version import __version__
+from acai_jupyter.client import finite
 from acai_jupyter.client.connection import Connection, find_connection
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.endpoints import BASE, Endpoint
@@ -135,7 +136,7 @@ class Client:
         self, endpoint: Endpoint[Any], params: dict[str, Any], body: msgspec.Struct | None, query: dict[str, Any]
     ) -> Iterator[Answer]:
         """Ask; what is refused, and what goes wrong until the answer was read, is raised as our errors."""
-        data = b"" if body is None else msgspec.json.encode(body)
+        data = b"" if body is None else finite.encoded(body)
         headers = {"Authorization": f"Bearer {self.connection.token}", "Accept": "application/json"}
         if endpoint.method != "GET":
             headers["Content-Length"] = str(len(data))

@@ -50,6 +50,11 @@ def parameters(values: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     return [(name, _plain(value)) for name, value in (values or {}).items()]
 
 
+def bare(values: Iterable[Any]) -> list[tuple[str, Any]]:
+    """Return plain values that have no names."""
+    return [("", _plain(value)) for value in values]
+
+
 def _plain(value: Any) -> Any:
     with suppress(ValueError):  # an array of several is no number
         value = value.item() if hasattr(value, "item") else value

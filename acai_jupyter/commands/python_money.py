@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from acai_jupyter.client import pages
@@ -17,7 +18,7 @@ from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.profilings import Design
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from os import PathLike
 
@@ -123,7 +124,7 @@ def budget(
     project: str | None = None,
 ) -> BudgetList:
     """Bound what the project may spend, if something is given; return all bounds, and what is left. 0: none."""
-    arguments = Namespace(job=job, month=month, total=total, stop=stop, report=report)
+    arguments = Namespace(**_caps(job=job, month=month, total=total), stop=stop, report=report)
     return budgets.change(Client(project=project), None, arguments)
 
 
@@ -138,8 +139,20 @@ def set_budget(
     project: str | None = None,
 ) -> BudgetList:
     """Bound what a user may spend; return all bounds, and what is left. 0 is no bound."""
-    arguments = Namespace(job=job, month=month, total=total, stop=stop, report=report)
+    arguments = Namespace(**_caps(job=job, month=month, total=total), stop=stop, report=report)
     return budgets.change(Client(project=project), name, arguments)
+
+
+def _caps(**given_usd: float | None) -> dict[str, float | None]:
+    """Return sums as a line has them: 0 is no bound, and nothing leaves it as it is."""
+    return {name: usd if usd is None or usd == 0 else given.number(name, _usd, usd) for name, usd in given_usd.items()}
+
+
+def _usd(text: str) -> float:
+    try:
+        return job_options.amount(text)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"'{text}' is neither a number of dollars above 0, nor 0 for no bound") from error
 
 
 @overload
@@ -179,11 +192,13 @@ def autoprovision(
     project: str | None = None,
 ) -> Job | Provision:
     """Choose the machine for a further run and submit that, or with `plan` return the choice."""
-    named = values.items() if hasattr(values, "items") else [("", value) for value in values]
+    named = given.parameters(values if isinstance(values, Mapping) else {})
+    bare = [] if isinstance(values, Mapping) else given.bare(values)
     client = Client(project=project)
     arguments = Namespace(
+        in_python=True,
         profile=profile,
-        values=list(named),
+        values=[*named, *bare],
         max_time=None if max_time is None else given.seconds(max_time),
         max_cost=None if max_cost is None else given.number("max_cost", job_options.amount, max_cost),
         confidence=None if confidence is None else given.number("confidence", job_options.confidence, confidence),

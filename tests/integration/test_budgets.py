@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import acai_jupyter as acai
-from acai_jupyter.contract.errors import Conflict
+from acai_jupyter.contract.errors import BadRequest, Conflict
 from tests.integration.places import Place, until
 
 if TYPE_CHECKING:
@@ -66,6 +67,23 @@ def test_a_job_is_stopped_at_the_bound_and_whoever_may_spend_is_told(
         monkeypatch.setenv(name, value)
     with pytest.raises(Conflict, match="are spent"):
         acai.submit(command="true")
+    amount: Any
+    for amount in (math.nan, math.inf, -math.inf, -1, "much", True):
+        for cap in ("job", "month", "total"):
+            with pytest.raises(
+                BadRequest, match=f"{cap} cannot be so: .* is neither a number of dollars above 0, nor 0"
+            ):
+                acai.budget(**{cap: amount})
+    with pytest.raises(BadRequest, match="total cannot be so"):
+        acai.set_budget(acai.status().user.name, total=math.nan)
+    for ask, named in (
+        (lambda: acai.create_token("endless", days=math.nan), "days is nan"),
+        (lambda: acai.retention(keep_days=math.inf), "keep_days is inf"),
+        (lambda: acai.set_quota(acai.status().user.name, math.nan), "quota is nan"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BadRequest, match=f"{named}, which is no number that can be asked for"):
+            ask()
+    assert acai.budget().budgets[0].total_usd == 0.01
     assert acai.budget(total=0, job=0).budgets == []
     assert acai.set_budget(acai.status().user.name, month=1e6, report=True).budgets[0].stops is False
     assert acai.submit(command="true").wait().state == "finished"
