@@ -181,11 +181,11 @@ def _expected(found: Snapshot) -> str:
     one = found.expected
     if one is None:
         return "not known: no such job has finished yet"
+    if one.is_vague:
+        return _not_known(one)
     parts = [_span(one), f"from {one.runs} earlier run{'s' if one.runs > 1 else ''}"]
     if one.borrowed_from:
         parts.append(f"with the experience of {one_line(one.borrowed_from)}")
-    if one.is_vague:
-        parts.append("too uncertain to decide by")
     if one.outside:
         parts.append(f"further than any of them: {'; '.join(one.outside)}")
     if found.jobs > 1:
@@ -193,6 +193,12 @@ def _expected(found: Snapshot) -> str:
         rounds = -(-left // max(1, found.at_once))
         parts.append(f"all together about {duration(one.seconds * rounds)}, {money(one.cost_usd * left)}")
     return ", ".join(parts)
+
+
+def _not_known(one: Expected) -> str:
+    """Abstain, and say what would help."""
+    why = one_line(f"{one.advice[:1].lower()}{one.advice[1:]}".removesuffix(".")) or "it is too uncertain to decide by"
+    return f"not known: {'; '.join([why, *one.outside])} (from {one.runs} earlier run{'s' if one.runs > 1 else ''})"
 
 
 def _other(one: OtherMachine) -> str:

@@ -8,6 +8,7 @@ import msgspec
 
 from acai_jupyter.client.submissions import Submitting
 from acai_jupyter.commands import front_picture, job_cards, submitting
+from acai_jupyter.commands.job_checks import check_value, once
 from acai_jupyter.commands.job_sentences import PREDICTED, PREDICTED_BY
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import columns, duration, money, size
@@ -43,9 +44,9 @@ def autoprovision(client: Client, arguments: Namespace) -> Result:
 
 def advised(client: Client, arguments: Namespace) -> Provision:
     """Ask for the choice."""
-    values = _values(client, arguments.profile, arguments.values)
-    wanted = ProvisionJob(arguments.profile, values, arguments.max_time, arguments.max_cost, arguments.confidence)
-    return client.call(endpoints.PROVISION_JOB, wanted)
+    values = _values(client, arguments)
+    bounds = arguments.max_time, arguments.max_cost, arguments.confidence
+    return client.call(endpoints.PROVISION_JOB, ProvisionJob(arguments.profile, values, *bounds, as_latest=True))
 
 
 def submitted(client: Client, found: Provision) -> Job:
@@ -55,7 +56,7 @@ def submitted(client: Client, found: Provision) -> Job:
     request = msgspec.structs.replace(
         recorded.request,
         inputs=[f"@{ref}" for ref in recorded.inputs],
-        parameters=found.parameters,
+        parameters={**recorded.request.parameters, **found.parameters},
         template=found.template,
         priority=max(0, recorded.request.priority),  # a profile's own runs come last, and may take only so long
         time_limit_seconds=None,
@@ -103,13 +104,17 @@ def text(found: Provision) -> str:
         chosen = found.chosen.seconds
         rows += [["faster" if one.seconds < chosen else "cheaper", *_cells(one)] for one in found.neighbours]
     else:
-        rows = [["", *_cells(one)] for one in _some(found.front)]
+        rows = [["", *_cells(one)] for one in _some(found.front) if not one.is_vague]
     lines.append(columns(rows, "<<>>"))
     outside = (found.chosen or found.nearest).outside
     if outside:
         lines.append(f"further than any run: {'; '.join(outside)}")
-    lines.append(f"from {found.runs} runs{borrowed(found.borrowed_from)}, among {found.machines} machines")
-    return "\n".join(lines)
+    if found.as_in_latest:
+        values = (f"{name} {one_line(str(found.parameters[name]))}" for name in found.as_in_latest)
+        lines.append(f"as in job {found.latest}: {', '.join(values)}")
+    bound = f": {found.bound}" if found.bound else ""
+    lines.append(f"from {found.runs} runs{borrowed(found.borrowed_from)}, among {found.machines} machines{bound}")
+    return "\n".join(filter(None, lines))
 
 
 def borrowed(lender: str) -> str:
@@ -138,16 +143,18 @@ def _some(front: Sequence[Prediction]) -> list[Prediction]:
     return [front[round(place * (len(front) - 1) / (SHOWN - 1))] for place in range(SHOWN)]
 
 
-def _values(client: Client, profile: str, words: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return values by name; bare ones stand in the order in which the newest run had them."""
+def _values(client: Client, arguments: Namespace) -> dict[str, Any]:
+    """Return values by name; bare ones stand in the order of the hints."""
+    words: Sequence[tuple[str, Any]] = arguments.values
     bare = [value for name, value in words if not name]
-    named = {name: value for name, value in words if name}
     if not bare:
+        named = once(arguments, "values", words)
+        for name, value in named.items():
+            check_value("--values", "parameters", name, value)
         return named
-    if named:
-        raise BadRequest("--values are either all NAME=VALUE, or all bare, in the order of the parameters.")
-    runs = client.call(endpoints.GET_PROFILE, query={"template": profile}).runs
-    names = list(runs[0].parameters)
+    if len(bare) < len(words):
+        raise BadRequest("--values are either all NAME=VALUE, or all bare, in the order of the hints.")
+    names = client.call(endpoints.GET_PROFILE, query={"template": arguments.profile}).hints
     if len(bare) != len(names):
-        raise BadRequest(f"--values are {len(names)}: {', '.join(map(one_line, names))}.")
+        raise BadRequest(f"--values are {len(names)}: {', '.join(map(one_line, names)) or 'there is no hint'}.")
     return dict(zip(names, bare, strict=True))

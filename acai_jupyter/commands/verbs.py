@@ -253,7 +253,7 @@ def _provision(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("profile", metavar="PROFILE", help="the profile, as 'profile list' names it")
     parser.add_argument(
         "--values", type=job_options.bare_or_named, nargs="+", default=[], metavar="NAME=V",
-        help="its parameters; bare values in the order of the newest run's",
+        help="its hints; bare values in their order; what is not named is as in the newest run",
     )  # fmt: skip
     job_options.add_bounds(parser)
     parser.add_argument("--plan", action="store_true", help="only say which machine, and what else there is")

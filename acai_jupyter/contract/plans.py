@@ -75,6 +75,8 @@ class Expected(msgspec.Struct, frozen=True):
     """The profile with the same parameters whose experience it leans on, as its own runs are few."""
     version: str = ""
     """Of the model that says so; empty where none does."""
+    advice: str = ""
+    """Where it is vague: which run would help most, or what no run tells."""
 
 
 class PlannedPart(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from acai_jupyter.contract.ids import JobNumber
-from acai_jupyter.contract.jobs import ParameterName, Resources
+from acai_jupyter.contract.jobs import MAX_NODES, ParameterName, Resources
 
 ParameterValue = str | int | float | bool
 TemplateName = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
@@ -76,6 +76,10 @@ class ProvisionJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_cost_usd: Annotated[float, msgspec.Meta(gt=0)] | None = None
     confidence: Confidence | None = None
     """How sure it is to keep within them; without it the middle of what is expected counts."""
+    nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)] = 1
+    """On so many machines it runs at the same time."""
+    as_latest: bool = False
+    """Whether it is the newest finished run again: what is not named, parameters and nodes, is as it was there."""
 
 
 class Provision(msgspec.Struct, frozen=True):
@@ -94,7 +98,7 @@ class Provision(msgspec.Struct, frozen=True):
     front: list[Prediction]
     """All than which none is both faster and cheaper, from the cheapest on."""
     machines: int
-    """Among so many it was chosen."""
+    """Among so many it was chosen: what can be had here of what a job may ask for."""
     sentence: str
     """Why this one, or what is missing."""
     latest: JobNumber
@@ -105,6 +109,12 @@ class Provision(msgspec.Struct, frozen=True):
     """Whether the upper ends count, as a confidence was asked for."""
     borrowed_from: str = ""
     """The profile with the same parameters whose experience it leans on, as its own runs are few."""
+    as_in_latest: list[str] = []
+    """Which of the parameters nobody named: they are as in the job `latest`."""
+    bound: str = ""
+    """Why others cannot be had that a job may ask for, in words: what this runner's machines hold."""
+    larger: Prediction | None = None
+    """What would have been chosen if it could be had."""
 
 
 class UsedRun(msgspec.Struct, frozen=True):
@@ -171,5 +181,7 @@ class ProfileDetails(msgspec.Struct, frozen=True):
     """Of each form, how far it typically is off on runs that were left out, as a share."""
     ranges: dict[str, str]
     """What was tried, in words."""
+    hints: list[str]
+    """The parameters that are varied, in the order of its last profiling; without one, those its runs differ in."""
     borrowed_from: str = ""
     """The profile with the same parameters whose experience it leans on, as its own runs are few."""

@@ -93,6 +93,15 @@ def combinations(values: Mapping[str, Sequence[ParameterValue]]) -> Iterator[dic
         yield dict(zip(values, chosen, strict=True))
 
 
+def combination(values: Mapping[str, Sequence[ParameterValue]], number: int) -> dict[str, ParameterValue]:
+    """Return one of them by its number, without making those before it; beyond the last it goes on from the first."""
+    found: dict[str, ParameterValue] = {}
+    for name, given in reversed(list(values.items())):
+        number, place = divmod(number, len(given))
+        found[name] = given[place]
+    return dict(reversed(list(found.items())))
+
+
 def fault(values: Mapping[str, Sequence[ParameterValue]], parameters: Container[str]) -> str:
     """Say what is wrong with values that are to be combined, beside parameters that all jobs have; empty when nothing.
 

@@ -759,6 +759,7 @@ export interface IExpected {
   cheaper?: IOtherMachine | null;
   borrowed_from?: string;
   version?: string;
+  advice?: string;
 }
 
 /**
@@ -1503,6 +1504,7 @@ export interface IProfileDetails {
   coefficients: ILogLinear | null;
   errors: { [key: string]: number };
   ranges: { [key: string]: string };
+  hints: string[];
   borrowed_from?: string;
 }
 
@@ -1595,6 +1597,9 @@ export interface IProvision {
   max_cost_usd?: number | null;
   is_sure?: boolean;
   borrowed_from?: string;
+  as_in_latest?: string[];
+  bound?: string;
+  larger?: IPrediction | null;
 }
 
 /**
@@ -1606,6 +1611,8 @@ export interface IProvisionJob {
   max_seconds?: number | null;
   max_cost_usd?: number | null;
   confidence?: number | null;
+  nodes?: number;
+  as_latest?: boolean;
 }
 
 /**

@@ -323,7 +323,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         runner = _runner(settings, credentials)
         opened.callback(runner.close)
         prices = _prices(settings, database, runner)
-        provisioner = Provisioner(database, prices, settings.limits())
+        provisioner = Provisioner(database, prices, settings.limits(), runner.machines)
         accounts = Accounts(database, prices)
         budgets = Budgets(database, accounts)
         alone = database.name == "sqlite"  # else an attempt that the runner does not know may be just being started

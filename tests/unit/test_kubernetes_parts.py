@@ -176,6 +176,16 @@ def test_what_no_machine_can_hold_is_refused() -> None:
     assert nodes.refuses(Resources(gpus=2)) == "it asks for 2 GPU and no machine of the cluster has more than 1"
 
 
+def test_what_jobs_can_have_of_each_machine_is_known_where_no_larger_ones_come() -> None:
+    listed = [node("4", "8Gi"), node("2", "16Gi", "1")]
+    room = Nodes.of(listed, "nvidia.com/gpu", grows=False).room()
+    assert [(one.cpus, one.gpus) for one in room] == [(4, 0), (2, 1)]
+    nodes = Nodes.of(listed, "nvidia.com/gpu", grows=False)
+    assert [nodes.refuses(Resources(one.cpus, one.memory_bytes, one.gpus)) for one in room] == ["", ""]
+    assert nodes.refuses(Resources(1, max(one.memory_bytes for one in room) + 1024**2)) != ""
+    assert Nodes.of(listed, "nvidia.com/gpu", grows=True).room() == Nodes().room() == ()
+
+
 def test_what_a_cluster_may_get_is_not_refused() -> None:
     assert Nodes.of([node("4", "8Gi")], "nvidia.com/gpu", grows=True).refuses(Resources(vcpu=64)) == ""
     assert Nodes().refuses(Resources(vcpu=64)) == ""

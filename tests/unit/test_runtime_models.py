@@ -155,12 +155,23 @@ def test_an_interval_that_is_too_wide_to_decide_by_is_marked() -> None:
     assert not fitted(observed(amdahl, GRID * 3, noise=0.02)).predict(GRID).is_vague.any()
 
 
-@given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
+@given(st.floats(-1e300, 1e300), st.floats(1e-300, 1e300))
 @settings(max_examples=30, deadline=None)
-def test_absurd_values_have_finite_answers(epoch: float, vcpu: float) -> None:
+def test_absurd_values_have_finite_answers_that_are_no_surer_than_others(epoch: float, vcpu: float) -> None:
     found = ABSURD.predict([{"epoch": epoch, "vcpu": vcpu}])
     assert np.isfinite([found.seconds[0], found.low[0], found.high[0]]).all()
     assert found.low[0] <= found.seconds[0] <= found.high[0]
+    near = ABSURD.predict([{"epoch": 2.0, "vcpu": 1.0}])
+    assert found.high[0] / found.low[0] >= 0.99 * near.high[0] / near.low[0]
+    if epoch <= 0 or max(epoch, 1 / epoch, vcpu, 1 / vcpu) > 1e30:
+        assert found.is_vague.all()
+
+
+def test_a_plan_goes_on_beside_runs_with_values_that_have_no_logarithm() -> None:
+    some = [Observation({"epoch": epoch, "vcpu": 1.0}, 5.0 + abs(epoch)) for epoch in (-1.0, 0.0, 1.0)]
+    place = designs.Choice(GRID, GRID).next(some, np.ones(len(GRID)))
+    assert place is not None
+    assert GRID[place] != some[-1].values
 
 
 def test_the_same_runs_make_the_same_model() -> None:

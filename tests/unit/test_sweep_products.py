@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acai_jupyter.commands.job_options import parameter, swept
-from acai_jupyter.contract.sweeps import MAX_JOBS, combinations, fault
+from acai_jupyter.contract.sweeps import MAX_JOBS, combination, combinations, fault
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.sweeps import ParameterValue
@@ -23,6 +23,12 @@ VALUES = st.one_of(
 )
 LISTS = st.lists(VALUES, min_size=1, max_size=5, unique_by=lambda value: (isinstance(value, bool), value))
 PRODUCTS = st.dictionaries(NAMES, LISTS, min_size=1, max_size=4)
+
+
+@given(PRODUCTS, st.integers(0, 1000))
+def test_one_combination_is_found_by_its_number(values: dict[str, list[ParameterValue]], number: int) -> None:
+    place = number % math.prod(map(len, values.values()))
+    assert combination(values, number) == next(islice(combinations(values), place, None))
 
 
 @given(PRODUCTS)

@@ -99,6 +99,12 @@ class ProfilingRecords:
         row = self._session.scalars(query.where(ProfilingRow.ended_at.is_(None))).first()
         return None if row is None else _stored(row)
 
+    def newest_of(self, project: ProjectId, template: str) -> StoredProfiling | None:
+        """Return the one that measured a template last, or does, if one did."""
+        query = select(ProfilingRow).where(ProfilingRow.project_id == project, ProfilingRow.template == template)
+        row = self._session.scalars(query.order_by(ProfilingRow.number.desc())).first()
+        return None if row is None else _stored(row)
+
     def with_tag(self, project: ProjectId, tag: str) -> StoredProfiling | None:
         """Return the one whose jobs bear a tag, if there is one."""
         number = tag.removeprefix(PREFIX)

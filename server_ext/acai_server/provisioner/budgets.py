@@ -97,11 +97,14 @@ class Budgets:
     def check(
         self, work: Work, project: ProjectId, user: UserId, expected: Callable[[], Expected | None], count: int
     ) -> None:
-        """Refuse jobs that are expected to cost more than is left; without a forecast, when nothing is left."""
+        """Refuse jobs that are expected to cost more than is left; without a forecast, when nothing is left.
+
+        Of a forecast that is too uncertain to decide by, the least counts.
+        """
         if not work.budgets.are_there(project):
             return
         known = expected()
-        each = 0.0 if known is None else known.cost_usd
+        each = 0.0 if known is None else known.min_cost_usd if known.is_vague else known.cost_usd
         for of, budget in work.budgets.of(project):
             if of in (None, user) and budget.stops and budget.job_usd is not None and each > budget.job_usd:
                 told = f"a job of {_whose(budget.user)} may cost {money(budget.job_usd)}"

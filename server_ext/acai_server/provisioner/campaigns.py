@@ -13,7 +13,7 @@ from acai_jupyter.contract.jobs import MIB
 from acai_jupyter.contract.profilings import Design
 from acai_jupyter.contract.states import END_STATES, JobState
 from acai_server.provisioner import designs
-from acai_server.provisioner.observations import Observation
+from acai_server.provisioner.observations import Observation, value_of
 from acai_server.provisioner.sentences import PARAMETER
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Candidate:
     @property
     def values(self) -> dict[str, Value]:
         """What a model sees of it."""
-        given = {f"{PARAMETER}{name}": str(v) if isinstance(v, bool) else v for name, v in self.parameters.items()}
+        given = {f"{PARAMETER}{name}": value_of(one) for name, one in self.parameters.items()}
         inputs = {} if self.input_bytes is None else {"input_mb": self.input_bytes / MIB}
         return {**given, "vcpu": self.vcpu, "memory_gib": self.memory_bytes / MIB / 1024, **inputs}
 

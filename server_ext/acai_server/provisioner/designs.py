@@ -107,6 +107,7 @@ class Choice:
         words = [(place, code) for place, word in enumerate(space.words) for code in range(len(word.seen))]
 
         def terms(points: Points) -> Array:
+            points = space.placed(points)
             scaled = (points.logs - middle) / half
             columns = [np.ones(len(points)), *(np.prod(scaled[:, one], axis=1) for one in powers)]
             columns += [(points.codes[:, place] == code).astype(float) for place, code in words]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from acai_server.provisioner.models import COVERAGE, Predictions, student
+from acai_server.provisioner.models import BELIEVABLE, COVERAGE, Predictions, student
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,9 +42,11 @@ class Experience:
     def predict(self, values: Sequence[Mapping[str, Value]], coverage: float = COVERAGE) -> Predictions:
         """Say what runs with such values take."""
         middle, deviation = self._said(values)
-        half = student(coverage, len(self.runs) + len(self.sources)) * deviation
         beyond = self.space.beyond(self.space.points(values))
-        return Predictions(np.exp(middle), np.exp(middle - half), np.exp(middle + half), beyond)
+        half = student(coverage, len(self.runs) + len(self.sources)) * deviation + np.where(np.isinf(beyond), beyond, 0)
+        middle = np.clip(middle, *BELIEVABLE)
+        seconds, low, high = (np.exp(np.clip(one, *BELIEVABLE)) for one in (middle, middle - half, middle + half))
+        return Predictions(seconds, low, high, beyond)
 
     def typical_error(self) -> float:
         """Return how far off it typically is on a run that was left out, as a factor's logarithm."""
@@ -84,7 +86,7 @@ class Experience:
 
     def _alike(self, some: Sequence[Mapping[str, Value]], others: Sequence[Mapping[str, Value]]) -> Array:
         """How much points have in common with others: 1 at the same place."""
-        points, besides = self.space.points(some), self.space.points(others)
+        points, besides = (self.space.placed(self.space.points(each)) for each in (some, others))
         span = np.maximum(self.space.high - self.space.low, 1e-9)
         apart = (((points.logs[:, None, :] - besides.logs[None, :, :]) / span) ** 2).sum(axis=2) / 0.5
         differ = (points.codes[:, None, :] != besides.codes[None, :, :]).sum(axis=2)

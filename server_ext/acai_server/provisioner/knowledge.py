@@ -20,9 +20,9 @@ from acai_jupyter.contract.profiles import Prediction
 from acai_server.db import sight
 from acai_server.provisioner import models, versions
 from acai_server.provisioner.experience import Experience
-from acai_server.provisioner.observations import Observation, Space
+from acai_server.provisioner.observations import Number, Observation, Space, is_number, value_of
 from acai_server.provisioner.outside import Outside
-from acai_server.provisioner.sentences import PARAMETER, called, shown
+from acai_server.provisioner.sentences import LARGEST, PARAMETER, called, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +49,8 @@ SAME_SHAPE = 0.01
 """A template that says these runs no better than that they are all the same is nobody to learn from."""
 KEPT_MODELS = 200
 MEMORY_HEADROOM = 1.2
+FARTHER = 1000
+"""A run that would help is named so many times beyond what was run, and no farther."""
 SHOWN = 6
 
 
@@ -112,9 +114,11 @@ class Knowledge:
 
     def knows(self, parameters: Mapping[str, ParameterValue]) -> bool:
         """Whether the model can say anything of a run with these."""
-        known = {name.removeprefix(PARAMETER) for name in self._names() if name.startswith(PARAMETER)}
-        numbers = {one.name.removeprefix(PARAMETER) for one in self.model.space.numbers}
-        return set(parameters) == known and all(_is_number(parameters[name]) for name in known & numbers)
+        try:
+            self.check(parameters)
+        except BadRequest:
+            return False
+        return True
 
     @property
     def varied(self) -> bool:
@@ -137,8 +141,21 @@ class Knowledge:
         measured = int(MEMORY_HEADROOM * float(np.quantile(peaks, 0.9))) if peaks else 0
         return max(measured, self.too_little_bytes + 1)
 
-    def check(self, parameters: Mapping[str, ParameterValue]) -> dict[str, ParameterValue]:
-        """Refuse values that the runs say nothing of; return them with those that were always the same."""
+    @property
+    def hints(self) -> list[str]:
+        """The parameters in which runs differed, in the order in which the newest had them."""
+        space = self.model.space
+        names = [*(one.name for one in space.numbers), *(one.name for one in space.words)]
+        varied = {name.removeprefix(PARAMETER) for name in names if name.startswith(PARAMETER)}
+        return [name for name in self.usual.parameters if name in varied]
+
+    def check(
+        self, parameters: Mapping[str, ParameterValue], others: Mapping[str, ParameterValue] | None = None
+    ) -> dict[str, ParameterValue]:
+        """Refuse values that the runs say nothing of; return them with those that were always the same.
+
+        What is not among them is looked for in `others`, before it is asked for.
+        """
         known = {name.removeprefix(PARAMETER) for name in self._names() if name.startswith(PARAMETER)}
         unknown = next((name for name in parameters if name not in known), None)
         if unknown is not None:
@@ -147,25 +164,29 @@ class Knowledge:
         constants = self.model.space.constants
         whole = {name.removeprefix(PARAMETER): value for name, value in constants.items() if name.startswith(PARAMETER)}
         last = self.runs[0].parameters
-        whole = {name: last.get(name, value) for name, value in whole.items()} | dict(parameters)
+        whole = {name: last.get(name, value) for name, value in whole.items()}
+        whole |= {name: value for name, value in (others or {}).items() if name in known} | dict(parameters)
         missing = next((name for name in sorted(known) if name not in whole), None)
         if missing is not None:
             raise BadRequest(f"{self.template} was run with {missing} {self._tried(missing)}; say which.")
-        for number in self.model.space.numbers:
-            name = number.name.removeprefix(PARAMETER)
-            if number.name.startswith(PARAMETER) and not _is_number(whole[name]):
-                raise BadRequest(f"{name} was run at {self._tried(name)}; you gave {one_line(repr(whole[name])[:60])}.")
+        numbers = [one.name for one in self.model.space.numbers]
+        numbers += [name for name, value in constants.items() if is_number(value)]
+        for name in (one.removeprefix(PARAMETER) for one in numbers if one.startswith(PARAMETER)):
+            if not is_number(whole[name]):
+                raise BadRequest(f"{name} was run at {self._tried(name)}; you gave {_given(whole[name])}.")
         return whole
 
-    def predict(self, configurations: Sequence[Configuration], coverage: float = models.COVERAGE) -> list[Prediction]:
-        """Say what runs will take and cost."""
+    def predict(
+        self, configurations: Sequence[Configuration], coverage: float = models.COVERAGE, nodes: int = 1
+    ) -> list[Prediction]:
+        """Say what runs will take and cost, on so many machines each."""
         values = [self.values(one.parameters, one.resources) for one in configurations]
         said = self.model.predict(values, coverage) if self.lent is None else self.lent.predict(values, coverage)
         outside = Outside(self.model.space)
         times = [(one + self.overhead_seconds).tolist() for one in (said.seconds, said.low, said.high)]
         told = zip(configurations, values, *times, said.beyond.tolist(), said.is_vague.tolist(), strict=True)
         return [
-            self._prediction(one.resources, taken, outside.of(each) if beyond > 0 else [], is_vague=is_vague)
+            self._prediction(one.resources, nodes, taken, outside.of(each) if beyond > 0 else [], is_vague=is_vague)
             for one, each, *taken, beyond, is_vague in told
         ]
 
@@ -177,12 +198,17 @@ class Knowledge:
             asked = values[number.name]
             if isinstance(asked, str) or number.low <= asked <= number.high:
                 continue
-            edge = number.high if asked > number.high else number.low
-            half = math.sqrt(asked * edge) if asked > 0 and edge > 0 else (asked + edge) / 2
-            steps.append(f"{called(number.name)} {_round(half):g}")
+            half = self._rounded(number.name, _half_way(asked, number))
+            steps.append(f"{called(number.name)} {half:g}")
         if not steps:
             return "It is too uncertain to decide by; one more run like it would help most."
         return f"It is too uncertain to decide by; a run at {', '.join(steps)} would help most."
+
+    def _rounded(self, name: str, value: float) -> float:
+        """A value that can be run: a whole number where only such were."""
+        given = [run.parameters.get(name.removeprefix(PARAMETER), 0.5) for run in self.runs]
+        are_whole = all(isinstance(one, int) for one in given)
+        return float(round(value)) if are_whole or abs(value) >= 10 else float(f"{value:.2g}")  # noqa: PLR2004 (digits that count)
 
     def values(self, parameters: Mapping[str, ParameterValue], share: Resources) -> dict[str, Value]:
         """Return a configuration as the model takes it; its inputs are those of the newest run that had all of them."""
@@ -190,11 +216,11 @@ class Knowledge:
         return _values(parameters, share, last, _kind(self.prices, share))
 
     def _prediction(
-        self, share: Resources, taken: Sequence[float], outside: list[str], *, is_vague: bool
+        self, share: Resources, nodes: int, taken: Sequence[float], outside: list[str], *, is_vague: bool
     ) -> Prediction:
         seconds, low, high = taken
         machine = share.vcpu, share.memory_bytes
-        rate = self.prices.cost_usd(*machine, 1.0, gpus=share.gpus, gpu_type=share.gpu_type)
+        rate = nodes * self.prices.cost_usd(*machine, 1.0, gpus=share.gpus, gpu_type=share.gpu_type)
         return Prediction(share, seconds, low, high, rate * seconds, rate * low, rate * high, outside, is_vague)
 
     def _names(self) -> list[str]:
@@ -349,13 +375,25 @@ def _kind(prices: Prices, share: Resources, version: int | None = None) -> dict[
 def _values(
     parameters: Mapping[str, Any], share: Resources, inputs: StoredRun, kind: Mapping[str, Value]
 ) -> dict[str, Value]:
-    given = {f"{PARAMETER}{name}": str(one) if isinstance(one, bool) else one for name, one in parameters.items()}
+    given = {f"{PARAMETER}{name}": value_of(one) for name, one in parameters.items()}
     has = {"vcpu": share.vcpu, "memory_gib": share.memory_bytes / MIB / 1024, "gpus": float(share.gpus)}
     return {**given, **has, **kind, "input_mb": inputs.input_bytes / MIB, "input_files": float(inputs.input_files)}
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _given(value: object) -> str:
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return "a number that is too large"
+    return one_line(repr(value)[:60])
+
+
+def _half_way(asked: float, number: Number) -> float:
+    """Half-way to what is asked for, as far as somebody would run it; itself where there is no way in logarithms."""
+    edge = number.high if asked > number.high else number.low
+    if edge <= 0:
+        return (asked + edge) / 2
+    if asked <= 0:
+        return asked
+    return min(max(math.sqrt(asked) * math.sqrt(edge), edge / FARTHER), edge * FARTHER)
 
 
 def _by_size(text: str) -> tuple[float, str]:
@@ -363,7 +401,3 @@ def _by_size(text: str) -> tuple[float, str]:
         return float(text), text
     except ValueError:
         return math.inf, text
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.2g}") if abs(value) < 10 else float(round(value))  # noqa: PLR2004 (digits that count)

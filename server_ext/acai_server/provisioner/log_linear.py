@@ -34,7 +34,8 @@ def fitted(runs: Sequence[Observation]) -> LogLinear:
     design = np.stack([np.ones(len(runs)), *columns.values()], 1)
     told = WLS(np.log([run.seconds for run in runs]), design, weights).fit()
     found = dict(zip(columns, (float(one) for one in told.params[1:]), strict=True))
-    explained = float(told.rsquared)
+    with np.errstate(invalid="ignore", divide="ignore"):  # where all took the same there is nothing to explain
+        explained = float(told.rsquared)
     return LogLinear(
         math.exp(float(told.params[0])),
         {name: one for (name, is_word), one in found.items() if not is_word},

@@ -82,7 +82,7 @@ class RuntimeModel:
     def predict(self, values: Sequence[Mapping[str, Value]], coverage: float = COVERAGE) -> Predictions:
         """Say what runs with such values take."""
         points = self.space.points(values)
-        middle, beyond = self.log_seconds(points), self._beyond(points, values)
+        middle, beyond = np.clip(self.log_seconds(points), *BELIEVABLE), self._beyond(points, values)
         low, high = self._spread(coverage)
         drift = self.errors.drift * beyond * _normal(coverage)
         down, up = np.hypot(low, drift), np.hypot(high, drift)
@@ -91,6 +91,7 @@ class RuntimeModel:
 
     def log_seconds(self, points: Points) -> Array:
         """Return logarithms of seconds: outside, the far form goes on from where the near one ends."""
+        points = self.space.placed(points)
         clipped = self.space.inside(points)
         found = self.near.log_seconds(clipped)
         if self.far is self.near:
@@ -100,11 +101,10 @@ class RuntimeModel:
 
     def _beyond(self, points: Points, values: Sequence[Mapping[str, Value]]) -> Array:
         """A word that was never seen, and a number that was always the same, are far away."""
-        away = self.space.beyond(points) + (points.codes < 0).sum(axis=1)
+        away: Array = self.space.beyond(points) + (points.codes < 0).sum(axis=1)
         for name, value in self.space.constants.items():
             away = away + np.array([_factor(one.get(name, value), value) for one in values])
-        found: Array = np.nan_to_num(away, nan=np.inf)
-        return found
+        return away
 
     def _spread(self, coverage: float) -> tuple[float, float]:
         """How far to go down and up, so that so many of the runs that were left out were inside."""
@@ -333,7 +333,9 @@ def _factor(asked: Value, seen: Value) -> float:
         return float(str(asked) != str(seen))
     if asked == seen:
         return 0.0
-    return abs(math.log(asked / seen)) if asked > 0 and seen > 0 else 1.0
+    if seen <= 0:
+        return 1.0
+    return abs(math.log(asked) - math.log(seen)) if asked > 0 else math.inf
 
 
 def _normal(coverage: float) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from acai_server.provisioner.sentences import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +91,7 @@ class Space:
         names = [name for name in runs[0].values if all(name in run.values for run in runs)] if runs else []
         columns = {name: [run.values[name] for run in runs] for name in names}
         varied = {name: column for name, column in columns.items() if len(set(map(str, column))) > 1}
-        numeric = {name for name, column in varied.items() if all(map(_is_number, column))}
+        numeric = {name for name, column in varied.items() if all(map(is_number, column))}
         return cls(
             tuple(_number(name, column) for name, column in varied.items() if name in numeric),
             tuple(
@@ -120,6 +121,15 @@ class Space:
         """The most of each number, as logarithms."""
         return np.array([np.log(one.high + one.shift) for one in self.numbers])
 
+    def placed(self, points: Points) -> Points:
+        """Return points that can be counted with: what has no logarithm, as 0 where all were above, lies at the least.
+
+        How far away it is says `beyond`, of the points as they were: as far as can be.
+        """
+        if not np.isnan(points.logs).any():
+            return points
+        return Points(np.where(np.isnan(points.logs), self.low, points.logs), points.codes)
+
     def inside(self, points: Points) -> Points:
         """Return the nearest points within what was seen."""
         return Points(np.clip(points.logs, self.low, self.high), points.codes)
@@ -127,7 +137,7 @@ class Space:
     def beyond(self, points: Points) -> Array:
         """Return how far each point lies outside of what was seen: the logarithms of the factors, added up."""
         away: Array = np.abs(points.logs - np.clip(points.logs, self.low, self.high)).sum(axis=1)
-        return away
+        return np.where(np.isnan(away), np.inf, away)
 
     @property
     def fewer(self) -> list[int]:
@@ -148,8 +158,14 @@ def _floats(values: Sequence[Value]) -> Array:
     return np.fromiter(values if are_numbers else map(_as_number, values), float, len(values))
 
 
-def _is_number(value: Value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+def is_number(value: object) -> bool:
+    """Whether it is a number that a model can count with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+
+
+def value_of(given: object) -> Value:
+    """Return a parameter as a model takes it: a number, or a word."""
+    return given if isinstance(given, int | float) and is_number(given) else str(given)
 
 
 def _as_number(value: Value) -> float:

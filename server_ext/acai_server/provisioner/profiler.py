@@ -22,7 +22,7 @@ from acai_jupyter.contract.profilings import (
     Profiling,
     ProfilingPlan,
 )
-from acai_jupyter.contract.sweeps import combinations, fault
+from acai_jupyter.contract.sweeps import combination, combinations, fault
 from acai_server.loops import Loop
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ BUSY_SECONDS = 2.0
 """So often the cost of runs that go on is looked at."""
 IDLE_SECONDS = 30.0
 LOG_LINES = 3
+MINUTE = 60.0
+SOME = 500
+"""So many of too many runs are looked at to say what all would cost."""
 _log = logging.getLogger(__name__)
 
 
@@ -266,7 +269,7 @@ class Profiler:
         shares = self._shares(wanted)
         count = prod(map(len, wanted.values.values())) * len(shares)
         if count > MAX_RUNS:
-            raise BadRequest(self._too_many(wanted, count))
+            raise BadRequest(self._too_many(project, wanted, count))
         wrong = fault(wanted.values, job.parameters) if wanted.values else ""
         if wrong:
             raise BadRequest(f"The profile {one_line(job.template)} {wrong}.")
@@ -279,15 +282,36 @@ class Profiler:
             )
         return campaign
 
-    def _too_many(self, wanted: CreateProfiling, count: int) -> str:
-        """Say how many runs it would be, and what each hour of them would cost."""
-        shares = self._shares(wanted)
-        hourly = sum(self._usd_per_hour(wanted.job, *share) for share in shares)
-        minute = hourly / 60 * count / len(shares)
-        from acai_server.provisioner.sentences import money
+    def _too_many(self, project: ProjectId, wanted: CreateProfiling, count: int) -> str:
+        """Say how many runs it would be, and what they would cost: by earlier runs, else if each took so long."""
+        from acai_server.provisioner.sentences import duration, money
 
-        told = f"{count:,} runs, which for each minute that one takes cost {money(minute)}"
-        return f"The profile {one_line(wanted.job.template)} would be {told}; {MAX_RUNS:,} runs are the most."
+        known, cost = self._cost_of_all(project, wanted, count)
+        if known:
+            told = f"about {money(cost)}, by {known:,} earlier run{'s' if known > 1 else ''}"
+        else:
+            shares, limit = self._shares(wanted), wanted.job.time_limit_seconds
+            hourly = sum(self._usd_per_hour(wanted.job, *share) for share in shares) / len(shares)
+            seconds, how = (MINUTE, "if each takes") if limit is None else (limit, "if each takes its limit of")
+            told = f"{money(hourly / 3600 * seconds * count)} {how} {duration(seconds)}, which no earlier run tells"
+        name = one_line(wanted.job.template)
+        return f"The profile {name} would be {count:,} runs and cost {told}; {MAX_RUNS:,} runs are the most."
+
+    def _cost_of_all(self, project: ProjectId, wanted: CreateProfiling, count: int) -> tuple[int, float]:
+        """Say from how many earlier runs what all would cost, by some that lie evenly among them; 0 when none tells."""
+        from acai_server.provisioner.campaigns import Candidate
+
+        shares = self._shares(wanted)
+        places = [count * number // SOME for number in range(SOME)]
+        asked = [
+            Configuration(
+                {**wanted.job.parameters, **combination(wanted.values, place // len(shares))},
+                _share(wanted.job, Candidate({}, *shares[place % len(shares)])),
+            )
+            for place in places
+        ]
+        known, said = self._known.guess(project, wanted.job.template, asked)
+        return known, count * sum(one.cost_usd for one in said) / SOME
 
     def _campaign(self, wanted: CreateProfiling) -> Campaign:
         from acai_server.provisioner.campaigns import Campaign, Candidate, rates

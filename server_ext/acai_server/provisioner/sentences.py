@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from acai_server.provisioner.knowledge import Knowledge
 
 PARAMETER = "params."
+LARGEST = 2**1000
+"""A number beyond is none that a model can count with; whole ones can be longer."""
 _MINUTE, _HOUR = 60, 3600
 _CALLED = {
     "vcpu": "vCPU",
@@ -51,6 +53,11 @@ def _missing(wanted: ProvisionJob, nearest: Prediction, share: str, sure: str) -
     return f"no machine is within that{sure}; the nearest, {share}, {' and '.join(lacks)}"
 
 
+def would(one: Prediction) -> str:
+    """Say what a machine would make of it that is not taken."""
+    return f"{machine(one)} would take {duration(one.seconds)} and cost {money(one.cost_usd)}"
+
+
 def machine(one: Prediction) -> str:
     """Name a share of a machine."""
     share = one.resources
@@ -84,7 +91,7 @@ def called(name: str) -> str:
 
 def shown(value: object) -> str:
     """Write a value of a feature."""
-    return f"{value:g}" if isinstance(value, float | int) else str(value)[:40]
+    return f"{value:g}" if isinstance(value, float | int) and abs(value) <= LARGEST else str(value)[:40]
 
 
 def duration(seconds: float) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from acai_jupyter.contract.errors import BadRequest, ModelNotFound
+from acai_jupyter.contract.errors import BadRequest, Conflict, ModelNotFound
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.jobs import Resources
 from acai_jupyter.contract.plans import Expected, OtherMachine
@@ -24,16 +25,19 @@ from acai_server.db import pages
 from acai_server.provisioner import sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from acai_jupyter.contract.ids import ProjectId
+    from acai_jupyter.contract.ids import JobNumber, ProjectId
     from acai_jupyter.contract.jobs import CreateJob, ResourceLimits
     from acai_jupyter.contract.profiles import Prediction, PredictRuns, ProvisionJob
     from acai_jupyter.contract.queries import NumberedQuery
+    from acai_jupyter.contract.projects import Machine
     from acai_server.db.database import Database
     from acai_server.db.work import Work
     from acai_server.provisioner.knowledge import Knowledge, Library
-    from acai_server.provisioner.observations import Array, Observation
+    from acai_server.provisioner.machines import Room
+    from acai_server.provisioner.observations import Observation
     from acai_server.provisioner.prices import Prices
 
 CLEARLY = 0.75
@@ -43,10 +47,17 @@ CLEARLY = 0.75
 class Provisioner:
     """What runs tell of others; numbers are loaded when somebody asks for the first time."""
 
-    def __init__(self, database: Database, prices: Prices, limits: ResourceLimits) -> None:
+    def __init__(
+        self,
+        database: Database,
+        prices: Prices,
+        limits: ResourceLimits,
+        machines: Callable[[], Sequence[Machine]] = tuple,
+    ) -> None:
         self._database = database
         self._prices = prices
         self._limits = limits
+        self._machines = machines
         self._loaded: Library | None = None
         self._to_keep: dict[tuple[ProjectId, str], Knowledge] = {}
         self._kept: dict[tuple[ProjectId, str, str], datetime] = {}
@@ -56,10 +67,14 @@ class Provisioner:
         if work.runs.newest(project, template) is None:
             return None
         known = self._library.find(work, project, template)
-        if known is None or not known.varied or not known.knows(request.parameters):
+        if known is None or not known.varied:
             return None
         self._to_keep[project, template] = known
-        said = known.predict([Configuration(request.parameters, request.resources)])[0]
+        try:
+            run = Configuration(known.check(request.parameters), request.resources)
+        except BadRequest as error:
+            return _unknown(known, request, error.message)
+        said = known.predict([run], nodes=request.nodes)[0]
         faster, cheaper = self._beside(known, request, said)
         return Expected(
             len(known.runs),
@@ -75,6 +90,7 @@ class Provisioner:
             cheaper,
             known.lender,
             known.version,
+            known.advice(run) if said.is_vague else "",
         )
 
     def settle(self) -> None:
@@ -87,13 +103,14 @@ class Provisioner:
         self, known: Knowledge, request: CreateJob, said: Prediction
     ) -> tuple[OtherMachine | None, OtherMachine | None]:
         """The machines to think of in place of the one that was asked for."""
+        from acai_server.provisioner.choices import counted
         from acai_server.provisioner.optimiser import Bounds, choose
 
         if not known.tells_of_machines or said.is_vague:
             return None, None
-        shares = self._shares(known)
-        others = known.predict([Configuration(request.parameters, share) for share in shares])
-        amounts = _counted(others, sure=False)
+        shares, _ = self._shares(known, request.nodes)
+        others = known.predict([Configuration(request.parameters, share) for share in shares], nodes=request.nodes)
+        amounts = counted(others, sure=False)
         bounds = Bounds(max_seconds=CLEARLY * said.seconds), Bounds(max_usd=CLEARLY * said.cost_usd)
         faster, cheaper = (choose(*amounts, bound).chosen for bound in bounds)
         return _other(others, faster), _other(others, cheaper)
@@ -124,19 +141,20 @@ class Provisioner:
 
     def provision(self, project: ProjectId, wanted: ProvisionJob) -> Provision:
         """Choose a machine."""
-        from acai_server.provisioner.optimiser import Bounds, choose
+        from acai_server.provisioner.choices import Options
 
         known = self._known(project, wanted.template)
-        parameters = known.check(wanted.parameters)
+        usual = known.usual.parameters if wanted.as_latest else {}
+        parameters = known.check(wanted.parameters, usual)
         if known.usual.is_sample:
             raise BadRequest(f"{wanted.template} was run on a sample of its input only; run it once on all of it.")
-        shares = self._shares(known)
+        nodes = self._nodes(project, known.usual.number) if wanted.as_latest else wanted.nodes
+        shares, too_large = self._shares(known, nodes)
         coverage = 0.8 if wanted.confidence is None else max(0.02, 2 * wanted.confidence - 1)
-        said = known.predict([Configuration(parameters, share) for share in shares], coverage)
-        bounds = Bounds(wanted.max_seconds, wanted.max_cost_usd)
-        found = choose(*_counted(said, sure=wanted.confidence is not None), bounds)
-        chosen = None if found.chosen is None or said[found.chosen].is_vague else said[found.chosen]
-        nearest = said[found.nearest if found.chosen is None else found.chosen]
+        asked = [Configuration(parameters, share) for share in (*shares, *too_large)]
+        told = known.predict(asked, coverage, nodes)
+        choice = Options(wanted, told[: len(shares)], told[len(shares) :])
+        chosen, nearest, larger = choice.chosen, choice.nearest, choice.larger
         advice = known.advice(Configuration(parameters, nearest.resources)) if nearest.is_vague else ""
         return Provision(
             template=wanted.template,
@@ -146,15 +164,18 @@ class Provisioner:
             model=known.newest,
             chosen=chosen,
             nearest=nearest,
-            neighbours=[said[place] for place in found.neighbours],
-            front=[said[place] for place in found.front],
+            neighbours=choice.neighbours,
+            front=choice.front,
             machines=len(shares),
-            sentence=advice or sentences.why(wanted, chosen, nearest),
+            sentence=advice or sentences.why(wanted, chosen, nearest) + self._but(larger),
             latest=known.usual.number,
             max_seconds=wanted.max_seconds,
             max_cost_usd=wanted.max_cost_usd,
             is_sure=wanted.confidence is not None,
             borrowed_from=known.lender,
+            as_in_latest=[name for name in usual if name in parameters and name not in wanted.parameters],
+            bound=self._room.why(too_large) if too_large else "",
+            larger=larger,
         )
 
     def profiles(self, project: ProjectId, asked: NumberedQuery) -> ProfileList:
@@ -196,8 +217,15 @@ class Provisioner:
             coefficients=coefficients,
             errors={name: math.expm1(error) for name, error in known.model.scores.items()},
             ranges=sentences.ranges(known),
+            hints=self._hints(project, known),
             borrowed_from=known.lender,
         )
+
+    def _hints(self, project: ProjectId, known: Knowledge) -> list[str]:
+        """The parameters that are varied: those of the last profiling, as somebody has ordered them."""
+        with self._database.reading() as work:
+            profiled = work.profilings.newest_of(project, known.template)
+        return known.hints if profiled is None else list(profiled.request.values) or known.hints
 
     def _known(self, project: ProjectId, template: str, version: str = "") -> Knowledge:
         """What today's model knows, which is kept; or what one that was kept did."""
@@ -233,21 +261,40 @@ class Provisioner:
             found = work.models.find(*key)
         self._kept[key] = now if found is None else found[1]
 
-    def _shares(self, known: Knowledge) -> list[Resources]:
-        """The machines to choose among: those of the price book, or every share that a job can ask for."""
-        from acai_server.provisioner.knowledge import shared
-        from acai_server.provisioner.optimiser import grid
+    def _shares(self, known: Knowledge, nodes: int) -> tuple[list[Resources], list[Resources]]:
+        """The machines to choose among, and those that could be asked for and are too large for what is here.
 
+        They are those of the price book, or every share that a job can ask for, as far as runs had memory enough in it.
+        """
+        from acai_server.provisioner import machines
+        from acai_server.provisioner.knowledge import shared
+
+        types = self._prices.book.machines
+        usual = self._fitted(shared(known.runs[0])) if not types else Resources()
+        shares, room = machines.shares(types, usual, self._limits), self._room
+        held = [share for share, fits in zip(shares, room.held(shares, nodes), strict=True) if fits]
+        if not held:
+            many = f" for {nodes} nodes" if nodes > 1 else ""
+            raise Conflict(f"There is no room{many} on any machine here: {room.why(shares)}.")
         least = known.least_memory_bytes()
-        machines = self._prices.book.machines
-        if machines:
-            shares = [Resources(one.vcpu, one.memory_bytes, one.gpus, gpu_type=one.gpu_type) for one in machines]
-        else:
-            usual = self._fitted(shared(known.runs[0]))
-            shares = [
-                msgspec.structs.replace(usual, vcpu=vcpu, memory_bytes=memory) for vcpu, memory in grid(self._limits)
-            ]
-        return [share for share in shares if share.memory_bytes >= least] or shares
+        enough = [share for share in held if share.memory_bytes >= least] or held
+        there = set(held)
+        return enough, [one for one in shares if one not in there and one.memory_bytes >= least]
+
+    def _but(self, larger: Prediction | None) -> str:
+        """Say which machine would have been taken, and why it cannot be had."""
+        return "" if larger is None else f"; {sentences.would(larger)}, but {self._room.why([larger.resources])}"
+
+    @property
+    def _room(self) -> Room:
+        from acai_server.provisioner.machines import Room
+
+        return Room(self._machines())
+
+    def _nodes(self, project: ProjectId, number: JobNumber) -> int:
+        """On how many machines a job ran."""
+        with self._database.reading() as work:
+            return work.jobs.find(project, number).request.nodes
 
     def _fitted(self, share: Resources) -> Resources:
         """A share with the type of its GPUs."""
@@ -262,16 +309,18 @@ class Provisioner:
         return self._loaded
 
 
+def _unknown(known: Knowledge, request: CreateJob, why: str) -> Expected:
+    """What others took, and why that tells nothing of this one."""
+    times = [run.billed_seconds for run in known.runs if run.is_whole]
+    middle, low, high = statistics.median(times), min(times), max(times)
+    share = request.resources
+    machine = share.vcpu, share.memory_bytes, float(request.nodes)
+    each = known.prices.cost_usd(*machine, gpus=share.gpus, gpu_type=share.gpu_type)
+    costs = each * middle, each * low, each * high
+    return Expected(len(known.runs), middle, low, high, *costs, is_vague=True, advice=why)
+
+
 def _other(said: list[Prediction], place: int | None) -> OtherMachine | None:
     if place is None or said[place].is_vague:
         return None
     return OtherMachine(said[place].resources, said[place].seconds, said[place].cost_usd)
-
-
-def _counted(said: list[Prediction], *, sure: bool) -> tuple[Array, Array]:
-    """Times and costs as they count: the upper ends where one wants to be sure."""
-    import numpy as np
-
-    if sure:
-        return np.array([one.high_seconds for one in said]), np.array([one.high_cost_usd for one in said])
-    return np.array([one.seconds for one in said]), np.array([one.cost_usd for one in said])

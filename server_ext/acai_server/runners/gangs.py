@@ -76,6 +76,10 @@ class Gangs:
         """See the protocol."""
         return self._alone.machine()
 
+    def machines(self) -> tuple[Machine, ...]:
+        """See the protocol."""
+        return (self._alone.machine(),)
+
     def refuses(
         self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
     ) -> str:

@@ -88,6 +88,10 @@ class Runner(Protocol):
         """Return what it can hold at once."""
         ...
 
+    def machines(self) -> tuple[Machine, ...]:
+        """Return what jobs can have of each machine; nothing where that is not known, or where larger ones may come."""
+        ...
+
     def refuses(
         self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
     ) -> str:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from acai_jupyter.contract.errors import BadRequest, ModelNotFound, ProfileNotFound
+from acai_jupyter.contract.budgets import Budget
+from acai_jupyter.contract.errors import BadRequest, Conflict, ModelNotFound, ProfileNotFound
 from acai_jupyter.contract.jobs import MIB, CreateJob, ResourceLimits, Resources
 from acai_jupyter.contract.plans import PlanJob
 from acai_jupyter.contract.prices import MachineType, PriceBook, Rate
 from acai_jupyter.contract.profiles import Configuration, PredictRuns, ProvisionJob
 from acai_jupyter.contract.queries import NumberedQuery
+from acai_jupyter.contract.profilings import CreateProfiling
+from acai_jupyter.contract.projects import Machine
+from acai_server.provisioner.budgets import Budgets
+from acai_server.provisioner.costs import Accounts
 from acai_server.provisioner.optimiser import grid
 from acai_server.provisioner.prices import Prices, Tariff
 from acai_server.provisioner.service import Provisioner
@@ -47,9 +52,9 @@ def profiled(user: JobUser) -> list[int]:
     return [run(user, epoch, vcpu) for epoch in EPOCHS for vcpu in CPUS]
 
 
-def provisioner(user: JobUser, book: PriceBook | None = None) -> Provisioner:
+def provisioner(user: JobUser, book: PriceBook | None = None, *machines: Machine) -> Provisioner:
     """Return one that knows nothing yet."""
-    return Provisioner(user.database, Prices(user.database, book or user.book), LIMITS)
+    return Provisioner(user.database, Prices(user.database, book or user.book), LIMITS, lambda: machines)
 
 
 def provision(user: JobUser, epoch: Any = 8, **asked: Any) -> Provision:
@@ -62,6 +67,11 @@ def expected(user: JobUser, **asked: Any) -> Expected | None:
     engine = user.another_engine(forecast=provisioner(user))
     found = engine.planner.plan(user.project, user.user, PlanJob(CreateJob(["true"], template="net", **asked)))
     return found.expected
+
+
+def _machine(found: Provision) -> tuple[float, int]:
+    assert found.chosen is not None
+    return found.chosen.resources.vcpu, found.chosen.resources.memory_bytes
 
 
 class ProfileSuite:
@@ -132,6 +142,86 @@ class ProfileSuite:
             assert found.chosen.cost_usd == pytest.approx(min(one.cost_usd for one in within))
         else:
             assert found.chosen.seconds == pytest.approx(min(one.seconds for one in within))
+
+    @pytest.mark.parametrize("bound", [{"max_seconds": 600.0}, {"max_cost_usd": 0.01}])
+    def test_no_machine_is_chosen_that_is_larger_than_what_is_here(self, user: JobUser, bound: dict[str, Any]) -> None:
+        profiled(user)
+        here = Machine(2, 2 * GIB), Machine(1, 4 * GIB)
+        shares = [
+            Resources(vcpu, memory)
+            for vcpu, memory in grid(LIMITS)
+            if any(vcpu <= one.cpus and memory <= one.memory_bytes for one in here)
+        ]
+        asked = PredictRuns("net", [Configuration({"epoch": 8}, share) for share in shares])
+        said = provisioner(user).predict(user.project, asked).predictions
+        amounts = [one.cost_usd if "max_seconds" in bound else one.seconds for one in said]
+        found = provisioner(user, None, *here).provision(user.project, ProvisionJob("net", {"epoch": 8}, **bound))
+        assert found.machines == len(shares) == 4 * 7 + 2 * 8
+        assert found.chosen is not None
+        taken_of_it = found.chosen.cost_usd if "max_seconds" in bound else found.chosen.seconds
+        assert taken_of_it == pytest.approx(min(amounts))
+        assert all(one.resources in shares for one in (*found.front, *found.neighbours))
+        assert found.bound == "jobs here can have at most 2 vCPU and 4 GB of memory"
+
+    def test_it_is_said_when_a_larger_machine_would_have_been_chosen(self, user: JobUser) -> None:
+        profiled(user)
+        here = Machine(2, 64 * GIB)
+        free = provision(user, 8, max_cost_usd=0.01)
+        bounded = provisioner(user, None, here)
+        found = bounded.provision(user.project, ProvisionJob("net", {"epoch": 8}, max_cost_usd=0.01))
+        assert free.chosen is not None
+        assert free.chosen.resources.vcpu > 2
+        assert found.larger == free.chosen
+        assert " is the fastest within $0.01; " in found.sentence
+        assert found.sentence.endswith(", but jobs here can have at most 2 vCPU")
+        same = bounded.provision(user.project, ProvisionJob("net", {"epoch": 8}, max_seconds=10_000.0))
+        assert same.chosen is not None
+        assert same.chosen.resources.vcpu == 0.5
+        assert (same.larger, "but jobs here" in same.sentence) == (None, False)
+        slow = bounded.provision(user.project, ProvisionJob("net", {"epoch": 8}, max_seconds=40.0))
+        assert slow.chosen is None
+        assert slow.larger is not None
+        assert slow.sentence.startswith("no machine is within that; the nearest, 2 vCPU")
+
+    def test_all_nodes_of_a_job_find_room_and_are_paid(self, user: JobUser) -> None:
+        profiled(user)
+        wanted = ProvisionJob("net", {"epoch": 8}, max_cost_usd=1.0)
+        bounded = provisioner(user, None, Machine(4, 8 * GIB))
+        alone, both = (bounded.provision(user.project, structs.replace(wanted, nodes=nodes)) for nodes in (1, 2))
+        assert alone.chosen is not None
+        assert both.chosen is not None
+        assert (alone.chosen.resources.vcpu, both.chosen.resources.vcpu) == (4, 2)
+        price = Tariff(user.book).cost_usd(2, both.chosen.resources.memory_bytes, both.chosen.seconds)
+        assert both.chosen.cost_usd == pytest.approx(2 * price)
+        plan = expected(user, parameters={"epoch": 8}, resources=Resources(1.0, GIB), nodes=2)
+        one = expected(user, parameters={"epoch": 8}, resources=Resources(1.0, GIB))
+        assert plan is not None
+        assert one is not None
+        assert plan.seconds == one.seconds
+        assert plan.cost_usd == pytest.approx(2 * one.cost_usd)
+        with pytest.raises(Conflict, match="There is no room for 9 nodes on any machine here"):
+            bounded.provision(user.project, structs.replace(wanted, nodes=9))
+
+    def test_a_plan_names_no_machine_that_is_not_here(self, user: JobUser) -> None:
+        profiled(user)
+        wanted = PlanJob(CreateJob(["true"], template="net", parameters={"epoch": 4}, resources=Resources(1.0, GIB)))
+        named = []
+        for machines in ((), (Machine(1, 64 * GIB),)):
+            engine = user.another_engine(forecast=provisioner(user, None, *machines))
+            plan = engine.planner.plan(user.project, user.user, wanted).expected
+            assert plan is not None
+            named.append(plan.faster)
+        assert named[0] is not None
+        assert named[1] is None
+
+    def test_of_machine_types_no_more_is_chosen_than_a_job_may_ask_for(self, user: JobUser) -> None:
+        profiled(user)
+        sizes = MachineType("s", 0.7, int(1.1 * GIB), 0.05), MachineType("xl", 96, 384 * GIB, 4.0)
+        tiny = MachineType("tiny", 0.25, GIB // 4, 0.01)
+        one = provisioner(user, PriceBook(machines=[*sizes, tiny]))
+        front = one.provision(user.project, ProvisionJob("net", {"epoch": 8}))
+        assert front.machines == 2
+        assert {each.resources for each in front.front} == {Resources(0.5, GIB), Resources(8, 8 * GIB)}
 
     def test_to_be_sure_the_upper_end_counts(self, user: JobUser) -> None:
         profiled(user)
@@ -231,6 +321,100 @@ class ProfileSuite:
         profiled(user)
         with pytest.raises(BadRequest, match=said):
             provisioner(user).provision(user.project, ProvisionJob("net", parameters, max_seconds=10.0))
+
+    @pytest.mark.parametrize("epoch", [0, -3, -1e300, 1e300, 2**900])
+    def test_of_a_value_that_is_too_far_away_nothing_is_said_but_that(self, user: JobUser, epoch: float) -> None:
+        profiled(user)
+        asked = PredictRuns("net", [Configuration({"epoch": epoch}, Resources(1.0, GIB))])
+        found = provisioner(user).predict(user.project, asked)
+        (said,) = found.predictions
+        assert said.is_vague
+        assert 0 < said.low_seconds < said.high_seconds < 1e18
+        assert said.low_seconds * 1000 < said.high_seconds
+        assert f"epoch {epoch:g} is {'more' if epoch > 0 else 'less'} than was run" in said.outside[0]
+        chosen = provision(user, epoch, max_cost_usd=1e300)
+        assert chosen.chosen is None
+        assert chosen.sentence.startswith("It is too uncertain to decide by; a run at epoch ")
+        plan = expected(user, parameters={"epoch": epoch})
+        assert plan is not None
+        assert (plan.is_vague, plan.advice, plan.faster, plan.cheaper) == (True, found.advice, None, None)
+
+    def test_so_it_is_where_another_profile_lends_its_experience(self, user: JobUser) -> None:
+        profiled(user)
+        for epoch, vcpu in ((1, 2.0), (4, 0.5)):
+            run(user, epoch, vcpu, seconds=3 * taken(epoch, vcpu), asked={"template": "new"})
+        asked = [Configuration({"epoch": epoch}, Resources(1.0, GIB)) for epoch in (0, 1e300, 2)]
+        found = provisioner(user).predict(user.project, PredictRuns("new", asked))
+        assert found.borrowed_from == "net"
+        assert [one.is_vague for one in found.predictions] == [True, True, False]
+        assert all(0 < one.low_seconds < one.high_seconds < 1e18 for one in found.predictions)
+
+    def test_values_of_which_no_run_tells_leave_a_plan_without_numbers_but_with_the_reason(self, user: JobUser) -> None:
+        profiled(user)
+        found = expected(user, parameters={"epoch": "foo"})
+        assert found is not None
+        assert (found.is_vague, found.advice) == (True, "epoch was run at 1, 2, 4; you gave 'foo'.")
+        assert found.min_seconds <= found.seconds <= found.max_seconds
+        huge = 10**400
+        for _ in range(4):
+            run(user, huge, 1.0, seconds=10.0, asked={"template": "huge"})
+        found = expected(user, parameters={"epoch": huge})
+        assert found is not None
+        assert found.advice == "epoch was run at 1, 2, 4; you gave a number that is too large."
+        assert provisioner(user).profile(user.project, "huge").ranges["epoch"].startswith("always 1000")
+        asked = PredictRuns("huge", [Configuration({"epoch": huge}, Resources(1.0, GIB))])
+        assert provisioner(user).predict(user.project, asked).predictions[0].seconds == pytest.approx(13.0)
+
+    def test_a_number_that_was_always_the_same_is_no_word_and_not_below_0(self, user: JobUser) -> None:
+        for vcpu in (0.5, 1.0, 2.0, 4.0):
+            run(user, 3, vcpu)
+        asked = PredictRuns("net", [Configuration({"epoch": epoch}, Resources(1.0, GIB)) for epoch in (3, 0, -1)])
+        found = provisioner(user).predict(user.project, asked)
+        assert [one.is_vague for one in found.predictions] == [False, True, True]
+        with pytest.raises(BadRequest, match="epoch was run at 3; you gave 'foo'"):
+            provision(user, "foo", max_seconds=10.0)
+
+    def test_what_is_not_named_is_as_in_the_newest_run_when_that_is_to_be_run_again(self, user: JobUser) -> None:
+        for batch in (256, 1024):
+            for epoch in (1, 2, 4):
+                run(user, epoch, 1.0, asked={"parameters": {"epoch": epoch, "batch": batch, "lr": 0.1}})
+        last = {"epoch": 3, "batch": 256, "lr": 0.1}
+        newest = user.submit(template="net", parameters=last, nodes=2, resources=Resources(1.0, GIB))
+        user.schedule()
+        user.time.pass_by(30.0)
+        for rank in (1, 0):
+            user.leave(newest, rank=rank, run_seconds=30.0, billed_seconds=30.0)
+        user.end(newest, 0)
+        user.look()
+        one, wanted = provisioner(user), ProvisionJob("net", {"epoch": 8}, max_cost_usd=1.0)
+        with pytest.raises(BadRequest, match=r"net was run with batch 256, 1024; say which\."):
+            one.provision(user.project, wanted)
+        found = one.provision(user.project, structs.replace(wanted, as_latest=True))
+        assert found.parameters == {"epoch": 8, "batch": 256, "lr": 0.1}
+        assert (found.as_in_latest, found.latest) == (["batch", "lr"], newest)
+        assert found.chosen is not None
+        paid = Tariff(user.book).cost_usd(*_machine(found), 2 * found.chosen.seconds)
+        assert found.chosen.cost_usd == pytest.approx(paid)
+
+    def test_hints_are_those_of_the_last_profiling_or_what_runs_differ_in(self, user: JobUser) -> None:
+        for batch, epoch in ((256, 1), (256, 2), (1024, 1), (1024, 4)):
+            run(user, epoch, 1.0, asked={"parameters": {"lr": 0.1, "batch": batch, "epoch": epoch}})
+        assert provisioner(user).profile(user.project, "net").hints == ["batch", "epoch"]
+        wanted = CreateProfiling(CreateJob(["true"], template="net"), {"epoch": [1, 2], "batch": [256], "lr": [0.1]})
+        with user.database.writing() as work:
+            work.profilings.create(user.project, user.user, wanted, work.clock.now())
+        assert provisioner(user).profile(user.project, "net").hints == ["epoch", "batch", "lr"]
+
+    def test_a_forecast_that_is_too_uncertain_refuses_only_what_its_least_is_too_dear_for(self, user: JobUser) -> None:
+        profiled(user)
+        with user.database.writing() as work:
+            work.budgets.keep(user.project, None, Budget(job_usd=0.01))
+        budgets = Budgets(user.database, Accounts(user.database, Prices(user.database, user.book)))
+        engine = user.another_engine(forecast=provisioner(user), purse=budgets)
+        for epoch in (0, "foo", 2):
+            engine.submit(user.project, user.user, CreateJob(["true"], template="net", parameters={"epoch": epoch}))
+        with pytest.raises(Conflict, match="This job is expected to cost"):
+            engine.submit(user.project, user.user, CreateJob(["true"], template="net", parameters={"epoch": 4000}))
 
     def test_too_few_runs_are_told(self, user: JobUser) -> None:
         for epoch in (1, 2, 3):

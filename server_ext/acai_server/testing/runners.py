@@ -246,6 +246,13 @@ class RunnerSuite:
         assert runner.machine().cpus >= 0.5
         assert runner.machine().memory_bytes >= 512 * MIB
 
+    def test_what_jobs_can_have_of_a_machine_is_not_refused_and_no_more_can_be_had(self, runner: Runner) -> None:
+        for one in runner.machines():
+            whole = Resources(vcpu=one.cpus, memory_bytes=one.memory_bytes, gpus=one.gpus)
+            assert runner.refuses(whole) == ""
+        most = max(one.cpus for one in runner.machines())
+        assert "vCPU" in runner.refuses(Resources(vcpu=most + 0.5, memory_bytes=512 * MIB))
+
     def test_what_it_can_hold_it_does_not_refuse(self, runner: Runner) -> None:
         assert runner.refuses(Resources(vcpu=0.5, memory_bytes=512 * MIB)) == ""
 

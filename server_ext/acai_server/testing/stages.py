@@ -102,6 +102,10 @@ class StagedRunner:
         """See the protocol."""
         return self.size
 
+    def machines(self) -> tuple[Machine, ...]:
+        """See the protocol."""
+        return (self.size,)
+
     def refuses(
         self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
     ) -> str:

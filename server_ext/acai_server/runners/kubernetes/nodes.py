@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from acai_jupyter.contract.projects import Machine
 from acai_server.runners.admission import size
 from acai_server.runners.kubernetes.objects import ROOM_BYTES
@@ -43,6 +45,14 @@ class Nodes:
             cpus=sum(one.cpus for one in self.machines),
             memory_bytes=sum(one.memory_bytes for one in self.machines),
             gpus=sum(one.gpus for one in self.machines),
+        )
+
+    def room(self) -> tuple[Machine, ...]:
+        """Return what pods can have of each; nothing where machines are not known, or where larger ones may come."""
+        if self.grows:
+            return ()
+        return tuple(
+            msgspec.structs.replace(one, memory_bytes=max(0, one.memory_bytes - ROOM_BYTES)) for one in self.machines
         )
 
     def refuses(self, wanted: Resources, nodes: int = 1) -> str:

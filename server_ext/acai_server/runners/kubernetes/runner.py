@@ -89,6 +89,11 @@ class KubernetesRunner:
         self._nodes_read.wait(self._patience())
         return self._nodes.machine()
 
+    def machines(self) -> tuple[Machine, ...]:
+        """See the protocol."""
+        self._nodes_read.wait(self._patience())
+        return self._nodes.room()
+
     def refuses(
         self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
     ) -> str:
