@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def over_sqlite(folder: Path) -> Iterator[tuple[Server, Database]]:
-    """Start a server as it comes."""
+def over_sqlite(folder: Path, **variables: str) -> Iterator[tuple[Server, Database]]:
+    """Start a server as it comes, or with some settings."""
     with closing(Place(folder)) as place:
-        server = _started(place)
+        server = _started(place, **variables)
         with closing(Database(f"sqlite:///{place.data / 'acai.db'}", Clock())) as database:
             yield server, database
 

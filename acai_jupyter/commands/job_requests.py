@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from acai_jupyter.commands.programs import Program
     from acai_jupyter.contract.jobs import ResourceLimits
 
-_PLACEHOLDER = "-"
+PLACEHOLDER = "-"
 MEMORY_BYTES = 1024 * MIB
 """What a job has of which nobody knows what it needs."""
 
@@ -38,7 +38,7 @@ def wanted(arguments: Namespace, limits: ResourceLimits) -> CreateJob:
     if change.delete or change.remove_labels:
         raise BadRequest("--tag sets: KEY=VALUE or +LABEL; a new job has nothing to take away.")
     fields: dict[str, Any] = {
-        "command": _PLACEHOLDER,
+        "command": PLACEHOLDER,
         "name": arguments.name,
         "description": arguments.description,
         "inputs": [spec_of(spec) for spec in arguments.input],

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 def submit(client: Client, arguments: Namespace) -> Result:
     """Submit a script, a notebook or a command as a job, and return at once."""
     request, swept = job_requests.wanted(arguments, client.status.limits), sweeps.values_of(arguments)
-    request = provisioning.chosen_for(client, arguments, request)
     view = view_of(arguments)
+    say = in_silence if getattr(arguments, "in_python", False) else view.say
+    request = provisioning.chosen_for(client, arguments, request, say)
     program, prog = programs.of_line(client, arguments), view.prog
-    wanted = job_requests.with_program(request, program)
+    wanted = provisioning.chosen_for(client, arguments, job_requests.with_program(request, program), say)
     if arguments.plan:
         return plans.plan(client, wanted, swept, plans.Told.of(arguments, program))
-    say = in_silence if getattr(arguments, "in_python", False) else view.say
     if swept:
         told = sweeps.told(client, submitting.detached(submitting.sweep(client, wanted, swept, say), prog), prog)
         return replace(told, text="\n".join(filter(None, [told.text, left_out(program)])))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.client.follow import in_silence
 from acai_jupyter.client.submissions import Submitting
-from acai_jupyter.commands import front_picture, job_cards, submitting
+from acai_jupyter.commands import front_picture, job_cards, job_requests, submitting
 from acai_jupyter.commands.job_checks import check_value, once
 from acai_jupyter.commands.job_sentences import PREDICTED, PREDICTED_BY
 from acai_jupyter.commands.results import Result
@@ -17,10 +18,11 @@ from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import BadRequest, Conflict
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.profiles import ProvisionJob
+from acai_jupyter.contract.templates import template_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from acai_jupyter.client.http import Client
     from acai_jupyter.contract.jobs import CreateJob, Job
@@ -65,21 +67,34 @@ def submitted(client: Client, found: Provision) -> Job:
     return submitting.detached(lambda interrupts: Submitting(client, pause=interrupts.pause).job(wanted), "acai")
 
 
-def chosen_for(client: Client, arguments: Namespace, request: CreateJob) -> CreateJob:
-    """Return the request with the machine that is wanted by `--max-time` or `--max-cost`, if one is."""
+def chosen_for(
+    client: Client, arguments: Namespace, request: CreateJob, say: Callable[[str], None] = in_silence
+) -> CreateJob:
+    """Return the request with the machine that is wanted by `--max-time` or `--max-cost`, if one is.
+
+    By whose runs is known with the name of a profile before there is a program, else when there is one.
+    """
     if arguments.max_time is None and arguments.max_cost is None:
         if arguments.confidence is not None:
             raise BadRequest("--confidence is how sure it is to keep within --max-time or --max-cost; name one.")
         return request
-    if not arguments.profile:
-        raise BadRequest("--max-time and --max-cost choose the machine by earlier runs; name their --profile.")
     if arguments.sweep:
         raise BadRequest("--max-time and --max-cost choose the machine of one job, and a sweep has many.")
+    if _is_early(request) is not bool(arguments.profile):
+        return request
     bounds = arguments.max_time, arguments.max_cost, arguments.confidence
-    found = client.call(endpoints.PROVISION_JOB, ProvisionJob(arguments.profile, request.parameters, *bounds))
+    wanted = ProvisionJob(template_of(request), request.parameters, *bounds, nodes=request.nodes)
+    found = client.call(endpoints.PROVISION_JOB, wanted)
     if found.chosen is None:
         raise Conflict(f"{sentence(found)} Nothing was submitted.")
+    if found.larger is not None:
+        say(sentence(found))
     return on_machine(request, found)
+
+
+def _is_early(request: CreateJob) -> bool:
+    """Whether it has no program yet."""
+    return request.command == job_requests.PLACEHOLDER
 
 
 def on_machine(request: CreateJob, found: Provision) -> CreateJob:

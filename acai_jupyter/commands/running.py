@@ -50,9 +50,9 @@ def run_cell(
     """Run a cell as a job, showing its log as it comes; `begun` is told of the job before that."""
     check_line(arguments, cell)
     request, swept = job_requests.wanted(arguments, client.status.limits), sweeps.values_of(arguments)
-    request = provisioning.chosen_for(client, arguments, request)
+    request = provisioning.chosen_for(client, arguments, request, view.say)
     program = _program(client, arguments, cell, view)
-    wanted = job_requests.with_program(request, program)
+    wanted = provisioning.chosen_for(client, arguments, job_requests.with_program(request, program), view.say)
     if arguments.plan:
         return plans.plan(client, wanted, swept, plans.Told.of(arguments, program))
 
@@ -89,7 +89,8 @@ def submit_function(client: Client, arguments: Namespace, call: Call) -> Job:
     """Submit the call of a function, which brings back what it returns."""
     request = provisioning.chosen_for(client, arguments, job_requests.wanted(arguments, client.status.limits))
     program = _with_variables(client, arguments, call.text, call.values)
-    give = submitting.job(client, job_requests.with_program(request, program), in_silence)
+    wanted = provisioning.chosen_for(client, arguments, job_requests.with_program(request, program))
+    give = submitting.job(client, wanted, in_silence)
     return submitting.detached(give, "acai")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from acai_jupyter.contract.jobs import MIB, ResourceLimits, Resources
 from acai_jupyter.contract.prices import MachineType, PriceBook
 from acai_jupyter.contract.profiles import ProvisionJob
+from acai_jupyter.contract.projects import Machine
 from acai_server.db import schema
 from acai_server.db.database import Database
 from acai_server.provisioner import models, optimiser
@@ -32,6 +33,11 @@ RUNS = 60
 MACHINE_TYPES = 1000, 8000
 """In a price book; eight times as many take about eight times as long."""
 LIMITS = ResourceLimits()
+WIDE = ResourceLimits(0.25, 100, 0.25, 1024 * MIB, 2000 * 1024 * MIB, 1024 * MIB)
+"""With which no machine type of the book is cut down."""
+FINE = {"ACAI_MIN_VCPU": "0.125", "ACAI_MAX_VCPU": "2", "ACAI_VCPU_STEP": "0.125"}
+HERE = (Machine(1000, 10_000 * 1024 * MIB),)
+"""What can hold all of them, so that all are looked at."""
 BASE = "/v1/projects/default"
 
 
@@ -45,11 +51,11 @@ def rows() -> Iterator[Row]:
     machines = len(optimiser.grid(LIMITS))
     yield Row(f"choosing among {machines} machines", _in_the_service(), "ms", 20.0)
     for count in MACHINE_TYPES:
-        yield Row(f"choosing among {count:,} machine types", _in_the_service(_book(count)), "ms", 0.25 * count)
+        yield Row(f"choosing among {count:,} machine types", _in_the_service(_book(count), WIDE), "ms", 0.25 * count)
     yield Row(f"choosing among {machines} machines, over HTTP", _over_http(), "ms", 50.0)
 
 
-def _in_the_service(book: PriceBook | None = None) -> float:
+def _in_the_service(book: PriceBook | None = None, limits: ResourceLimits = LIMITS) -> float:
     """Ask the service after some runs, over its database."""
     hand = HandClock()
     with tempfile.TemporaryDirectory() as folder, closing(Database(f"sqlite:///{folder}/a.db", hand.clock)) as database:
@@ -60,15 +66,17 @@ def _in_the_service(book: PriceBook | None = None) -> float:
             share = Resources(cpu, int(memory * 1024 * MIB))
             number = user.submit(template="net", parameters={"epoch": epoch}, resources=share)
             user.run(number, run_seconds=float(run.seconds), billed_seconds=float(run.seconds))
-        service = Provisioner(database, Prices(database, book or PriceBook()), LIMITS)
+        service = Provisioner(database, Prices(database, book or PriceBook()), limits, lambda: HERE)
         wanted = ProvisionJob("net", {"epoch": 20}, max_cost_usd=1.0, confidence=0.9)
+        shapes = optimiser.grid(limits) if book is None else {(one.vcpu, one.memory_bytes) for one in book.machines}
+        assert service.provision(user.project, wanted).machines == len(shapes)
         return _milliseconds(lambda: service.provision(user.project, wanted))
 
 
 def _over_http() -> float:
-    """Ask a server that has run a few jobs."""
+    """Ask a server that has run a few jobs, about as many shares as it usually has, all of which fit on two CPUs."""
     jobs = f"{BASE}/jobs"
-    with tempfile.TemporaryDirectory() as folder, over_sqlite(Path(folder)) as (server, _):
+    with tempfile.TemporaryDirectory() as folder, over_sqlite(Path(folder), **FINE) as (server, _):
         for epoch in (1, 2, 3, 4, 5):
             share = {"vcpu": 0.5 * (1 + epoch % 2), "memory_bytes": 512 * MIB}
             job = {"command": ["sleep", str(epoch / 20)], "template": "nap", "parameters": {"epoch": epoch}}

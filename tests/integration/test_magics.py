@@ -282,6 +282,29 @@ def test_a_kernel_of_jupyterlab_finds_its_server_with_no_configuration(place: Pl
     assert server.ask("DELETE", f"/api/kernels/{kernel}", base="").status == 204
 
 
+def test_a_cell_without_a_name_is_profiled_as_itself_and_its_machine_is_chosen_by_that(place: Place) -> None:
+    server = place.start()
+    kernel = server.ask("POST", "/api/kernels", {"name": "python3"}, base="").json["id"]
+    execute(server, kernel, "%load_ext acai_jupyter")
+    program = "import time\ntime.sleep(0.5 * epoch)\nprint(epoch)"
+    line = "%%acai profile --cpus 0.5 --memories 512Mi -p epoch={1,2,3,4}"
+    begun = shown(execute(server, kernel, f"{line}\n{program}"))
+    assert "profile cell#a-cell (epoch): 4 runs possible, one by one" in begun
+    assert "what it teaches: %acai profile show 'cell#a-cell (epoch)'" in begun
+    assert "4 of 4 possible runs were made" in shown(execute(server, kernel, "%acai wait profile-1"))
+    jobs = server.get(JOBS)["jobs"]
+    assert {(job["state"], job["parameters"]["epoch"]) for job in jobs} == {("finished", n) for n in (1, 2, 3, 4)}
+    plan = shown(execute(server, kernel, f"%%acai run --plan -p epoch=3 --max-time 30m\n{program}"))
+    assert "from 4 earlier runs" in plan
+    assert "0.5 vCPU" in plan
+    refused = shown(execute(server, kernel, f"%%acai run -p epoch=3 --max-cost 0.000000001\n{program}"))
+    assert "you allowed $0.000000001. Nothing was submitted." in refused
+    nowhere = shown(execute(server, kernel, f"{line}\n{program}", cellId=None))
+    assert "A profile has a name: --name NAME." in nowhere
+    assert len(server.get(JOBS)["jobs"]) == 4
+    server.ask("DELETE", f"/api/kernels/{kernel}", base="")
+
+
 def test_a_kernel_goes_to_the_server_that_started_it(place: Place) -> None:
     first = place.start()
     second = place.start()

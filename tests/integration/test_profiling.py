@@ -24,6 +24,10 @@ if gate.exists():
     time.sleep(600)
 time.sleep(0.1 * int(sys.argv[1]))
 """
+TRAINS = """
+import sys, time
+time.sleep(0.4 * int(sys.argv[2]) * (2 if sys.argv[4] == "256" else 1))
+"""
 SMALL = "--cpus 0.5 --memories 512Mi"
 LINE = f"profile {SMALL} --code code"
 
@@ -77,6 +81,27 @@ def test_a_full_design_makes_all_runs_and_what_it_teaches_chooses_a_machine(plac
     text = said(place, "autoprovision nap --values n=6 --max-time 1h")
     job = json.loads(said(place, f"job {text.splitlines()[-1].split()[1]} --json"))
     assert (job["parameters"], job["priority"]) == ({"n": 6}, 0)
+
+
+def test_the_lines_of_the_first_example_work_one_after_the_other(place: Place) -> None:
+    place.write("code/train.py", TRAINS)
+    place.write("digits/1.txt", "1")
+    said(place, "put digits /mnist --as mnist")
+    command = "python -S train.py --epoch {1,2,3} --batch-size {256,1024} --lr 0.001"
+    tag = begun(place, f'{LINE} --name mnist --input mnist:1 "{command}"')
+    said(place, f"wait {tag}")
+    newest = json.loads(said(place, "autoprovision mnist --values epoch=20 --plan --json"))
+    batch = json.loads(said(place, f"job {newest['latest']} --json"))["parameters"]["batch_size"]
+    assert (newest["as_in_latest"], newest["parameters"]) == (["batch_size"], {"epoch": 20, "batch_size": batch})
+    text = said(place, "autoprovision mnist --values epoch=20 --max-cost 0.09")
+    assert f"\nas in job {newest['latest']}: batch_size {batch}\n" in text
+    job = json.loads(said(place, f"job {text.splitlines()[-1].split()[1]} --json"))
+    assert job["parameters"] == newest["parameters"]
+    said(place, f"kill {job['number']}")
+    bare = json.loads(said(place, "autoprovision mnist --values 5 1024 --plan --json"))
+    assert bare["parameters"] == {"epoch": 5, "batch_size": 1024}
+    for line in ("--values 5", "--values 5 256 0.001"):
+        assert "--values are 2: epoch, batch_size." in said(place, f"autoprovision mnist {line} --plan", 2)
 
 
 def test_a_profiling_goes_on_when_its_server_was_killed(place: Place) -> None:

@@ -27,7 +27,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A place where a program that sleeps as long as it is told was run on one CPU and on half of one."""
     place = Place(tmp_path_factory.mktemp("place"))
     place.write("sleeps.py", SLEEPS)
-    place.start()
+    place.write("naps.py", SLEEPS)
+    place.start(ACAI_MACHINE_VCPU="2")
     for cpu in (0.5, 1):
         for number in NUMBERS:
             said(place, f"submit --profile nap -p n={number} --cpu {cpu} --memory 512Mi sleeps.py")
@@ -83,6 +84,46 @@ def test_the_machine_is_chosen_and_a_job_runs_on_it(place: Place) -> None:
     assert "nap' has no model 'no'" in said(place, "profile show nap --version no", 3)
 
 
+def test_no_larger_machine_is_chosen_than_this_one_so_what_is_chosen_is_taken(place: Place) -> None:
+    plan = json.loads(said(place, "autoprovision nap --values n=5 --max-cost 0.5 --plan --json"))
+    assert plan["bound"].startswith("jobs here can have at most 2 vCPU")
+    assert plan["machines"] <= 4 * 31
+    assert plan["chosen"]["resources"]["vcpu"] <= 2
+    text = said(place, "autoprovision nap --values n=5 --plan")
+    assert f"among {plan['machines']} machines: jobs here can have at most 2 vCPU" in text
+    for line in (
+        "autoprovision nap --values n=5 --max-cost 0.5",
+        "submit -p n=5 --max-cost 0.5 --profile nap sleeps.py",
+    ):
+        number = json.loads(said(place, f"{line} --json"))["number"]
+        said(place, f"wait {number}")
+        assert json.loads(said(place, f"job {number} --json"))["resources"]["vcpu"] <= 2
+
+
+def test_without_a_profile_the_machine_is_chosen_by_runs_of_the_same_script(place: Place) -> None:
+    assert "No finished job has the profile 'naps.py (n)'" in said(place, "submit --max-time 1h -p n=2 naps.py", 3)
+    numbers = [
+        json.loads(said(place, f"submit -p n={n} --cpu 0.5 --memory 512Mi naps.py --json"))["number"]
+        for n in (2, 4, 6, 9)
+    ]
+    said(place, f"wait {' '.join(map(str, numbers))}")
+    assert "from 4 earlier runs" in said(place, "submit --plan --max-time 1h -p n=5 naps.py")
+    job = json.loads(said(place, "submit --max-time 1h -p n=5 naps.py --json"))
+    assert (job["resources"]["vcpu"], "predicted_by" in job["attributes"]) == (0.5, True)
+
+
+@pytest.mark.parametrize("value", ["0", "-2", "1e300"])
+def test_of_values_that_lie_too_far_away_it_is_said_which_run_would_help(place: Place, value: str) -> None:
+    text = said(place, f"autoprovision nap --values n={value} --max-time 1h", 1)
+    assert text.startswith("It is too uncertain to decide by; a run at n ")
+    assert len(text.splitlines()) == 3, text
+    plan = said(place, f"submit --plan --profile nap -p n={value} sleeps.py")
+    assert "  expected     not known: it is too uncertain to decide by; a run at n " in plan
+    refused = said(place, f"submit --profile nap --max-cost 1 -p n={value} sleeps.py", 6)
+    assert refused.endswith("would help most. Nothing was submitted.\n")
+    assert "not known: n was run at 1, " in said(place, "submit --plan --profile nap -p n=foo sleeps.py")
+
+
 def test_what_cannot_be_had_is_said_and_nothing_is_submitted(place: Place) -> None:
     before = len(json.loads(said(place, "jobs --json"))["rows"])
     text = said(place, "autoprovision nap --values n=5 --max-cost 0.00000000001", 1)
@@ -99,7 +140,6 @@ def test_what_cannot_be_had_is_said_and_nothing_is_submitted(place: Place) -> No
         ("autoprovision nap --values m=1 --max-time 1h", "nap has n; there is no m"),
         ("autoprovision nap --values 1 2 --max-time 1h", "--values are 1: n"),
         ("autoprovision nap --values n=1 --max-cost -1", "is not a number above 0"),
-        ("submit --max-time 1h sleeps.py", "name their --profile"),
         ("submit --confidence 0.9 sleeps.py", "name one"),
         ("submit --max-time 1h --profile nap --sweep n=1,2 sleeps.py", "a sweep has many"),
     ],

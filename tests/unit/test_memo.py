@@ -13,9 +13,9 @@ from acai_jupyter.contract.errors import JobRefused
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import Sha256
 from acai_jupyter.contract.jobs import CreateJob, Resources
+from acai_jupyter.contract.templates import template_of
 from acai_server.engine import memo
 from acai_server.engine.claims import Source, check
-from acai_server.engine.requests import template_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,10 @@ from acai_jupyter.contract.ids import JobId, JobNumber, Sha256
 from acai_jupyter.contract.plans import Plan, PlannedEnvironment, PlannedInput
 from acai_jupyter.contract.states import JobState
 from acai_jupyter.contract.sweeps import CreateSweep
+from acai_jupyter.contract.templates import template_of
 from acai_server.db.filesets import StoredFileSet
 from acai_server.db.jobs import StoredJob
-from acai_server.engine import requests, sweeps, waiting
+from acai_server.engine import sweeps, waiting
 from acai_server.engine.claims import Nesting, Source
 from acai_server.engine.inputs import Beside, InputReader
 
@@ -59,7 +60,7 @@ class Planner:
         with self.database.reading() as work:
             jobs = list(self.registry.fitted(work, project, jobs))
             first = jobs[0]
-            template = requests.template_of(first)
+            template = template_of(first)
             code = _files("the code", wanted.code, first.code_root.rstrip("/"))
             variables = _files("the variables", wanted.variables, first.variables_root.rstrip("/"))
             given, earlier = self.registry.look(work, project, jobs, Beside(code, variables))
@@ -124,7 +125,7 @@ class Planner:
             vcpu=share.vcpu,
             memory_bytes=share.memory_bytes,
             gpus=share.gpus,
-            template=requests.template_of(request),
+            template=template_of(request),
             created_at=now,
         )
         found = waiting.explain(work, job, self.runner, self.quota, is_planned=True)

@@ -12,6 +12,7 @@ from acai_jupyter.contract.jobs import Job
 from acai_jupyter.contract.query.builtin import SubjectKind
 from acai_jupyter.contract.specs import parse_set
 from acai_jupyter.contract.states import InputRole, JobState
+from acai_jupyter.contract.templates import template_of
 from acai_server.db.filesets import StoredFileSet
 from acai_server.engine import inputs, memo, misses, requests
 from acai_server.engine.inputs import Beside, InputReader
@@ -108,7 +109,7 @@ class Registry:
             return wanted
         if self._memory is not None and first.memory_as_used:
             wanted = [msgspec.structs.replace(one, resources=share) for one in wanted]
-            template, most = requests.template_of(first), self._runner.machine().memory_bytes
+            template, most = template_of(first), self._runner.machine().memory_bytes
             share = self._memory.share(work, project, template, wanted, most)
         return [msgspec.structs.replace(one, resources=share, memory_as_used=False) for one in wanted]
 
@@ -236,7 +237,7 @@ def _take_all(work: Work, by: Submitter, found: _Found, label: Callable[[JobNumb
 def _create(
     work: Work, user: UserId, request: CreateJob, used: Inputs, labels: list[str], *, project: ProjectId, **known: Any
 ) -> StoredJob:
-    now, template = work.clock.now(), requests.template_of(request)
+    now, template = work.clock.now(), template_of(request)
     job = work.jobs.create(project, user, request, used, now, template=template, **known)
     work.attributes.write(project, SubjectKind.JOB, [(job.id, key, v) for key, v in request.attributes.items()])
     work.attributes.add_labels(project, SubjectKind.JOB, [(job.id, label) for label in [*request.tags, *labels]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from keyword import iskeyword
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}\Z")
-_SCRIPT = re.compile(r"\.(?:py|ipynb|sh|r|jl|js|pl|rb)\Z", re.IGNORECASE)
 _GIVEN = frozenset({"ACAI_JOB", "ACAI_INPUT", "ACAI_OUTPUT", "ACAI_OUTPUT_FOLDER", "ACAI_WORK"})
 MAX_SHOWN = 80
 MAX_LABEL = 128
-MAX_TEMPLATE = 300
 
 
 def check(request: CreateJob, *, has_code: bool = False) -> None:
@@ -62,21 +59,6 @@ def _is_multiple(amount: float, step: float) -> bool:
 def command_of(request: CreateJob) -> list[str]:
     """Return the command as a program gets it."""
     return ["sh", "-c", request.command] if isinstance(request.command, str) else request.command
-
-
-def template_of(request: CreateJob) -> str:
-    """Return what makes jobs comparable: as it was given, else the script and the names of the parameters."""
-    if request.template:
-        return request.template
-    if isinstance(request.command, str):
-        try:
-            words = shlex.split(request.command, comments=True)
-        except ValueError:
-            words = request.command.split()
-    else:
-        words = request.command
-    program = next((word for word in words if _SCRIPT.search(word)), words[0] if words else "")
-    return f"{program} ({', '.join(sorted(request.parameters))})"[:MAX_TEMPLATE]
 
 
 def _check_texts(request: CreateJob, *, has_code: bool) -> None:

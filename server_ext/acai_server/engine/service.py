@@ -9,7 +9,8 @@ import msgspec
 
 from acai_jupyter.contract.errors import Conflict, ObjectNotFound
 from acai_jupyter.contract.jobs import Displays, JobPage
-from acai_server.engine import killing, removing, requests
+from acai_jupyter.contract.templates import template_of
+from acai_server.engine import killing, removing
 from acai_server.engine.attempts import slot_key
 from acai_server.engine.launcher import Launcher
 from acai_server.engine.logs import Logs
@@ -213,7 +214,7 @@ class Engine:
 
     def _afford(self, work: Work, project: ProjectId, user: UserId, wanted: Sequence[CreateJob]) -> None:
         first = wanted[0]
-        expect = partial(self._forecast.expect, work, project, requests.template_of(first), first)
+        expect = partial(self._forecast.expect, work, project, template_of(first), first)
         if self._purse is not None:
             self._purse.check(work, project, user, expect, len(wanted))
 

@@ -15,6 +15,8 @@ PARAMETER = "params."
 LARGEST = 2**1000
 """A number beyond is none that a model can count with; whole ones can be longer."""
 _MINUTE, _HOUR = 60, 3600
+_LEAST_USD = 1e-9
+"""Of less nobody counts the zeros."""
 _CALLED = {
     "vcpu": "vCPU",
     "memory_gib": "memory in GB",
@@ -105,7 +107,8 @@ def duration(seconds: float) -> str:
 
 def money(usd: float) -> str:
     """Write a sum for people."""
-    if usd >= 0.01:  # noqa: PLR2004 (a cent)
+    if usd >= 0.01 or usd <= 0:  # noqa: PLR2004 (a cent)
         return f"${usd:,.2f}"
-    digits = max(2, 1 - math.floor(math.log10(usd))) if usd > 0 else 2
-    return f"${usd:.{min(digits, 7)}f}"
+    if usd < _LEAST_USD:
+        return f"${usd:.2g}"
+    return f"${usd:.{1 - math.floor(math.log10(usd))}f}".rstrip("0")

@@ -236,6 +236,7 @@ class ProfileSuite:
         assert found.chosen is None
         assert found.nearest.cost_usd == pytest.approx(min(one.cost_usd for one in found.front))
         assert "you allowed $0.0000001" in found.sentence
+        assert "you allowed $0.000000002" in provision(user, 8, max_cost_usd=2e-9).sentence
 
     def test_without_bounds_the_front_is_the_answer(self, user: JobUser) -> None:
         profiled(user)
