@@ -83,6 +83,9 @@ def test_a_job_is_stopped_at_the_bound_and_whoever_may_spend_is_told(
     ):
         with pytest.raises(BadRequest, match=f"{named}, which is no number that can be asked for"):
             ask()
+    for odd in (math.nan, math.inf, -1, 0, "1", True):
+        asked = place.servers[0].ask("PATCH", "/v1/projects/default/budget", {"total_usd": odd})
+        assert (asked.status, asked.code) == (400, "bad_request")
     assert acai.budget().budgets[0].total_usd == 0.01
     assert acai.budget(total=0, job=0).budgets == []
     assert acai.set_budget(acai.status().user.name, month=1e6, report=True).budgets[0].stops is False

@@ -100,6 +100,10 @@ def test_the_lines_of_the_first_example_work_one_after_the_other(place: Place) -
     said(place, f"kill {job['number']}")
     bare = json.loads(said(place, "autoprovision mnist --values 5 1024 --plan --json"))
     assert bare["parameters"] == {"epoch": 5, "batch_size": 1024}
+    digits = ",".join(map(str, range(1, 21)))
+    many = f"train.py --epoch {{{digits}}} --batch-size {{{digits}}}"
+    line = f'profile {SMALL} --name mnist --memories 512Mi,1Gi,2Gi "{many}"'
+    assert "The profile mnist would be 1,200 runs and cost about $" in said(place, line, 2)
     for line in ("--values 5", "--values 5 256 0.001"):
         assert "--values are 2: epoch, batch_size." in said(place, f"autoprovision mnist {line} --plan", 2)
 
