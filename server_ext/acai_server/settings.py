@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -204,6 +205,7 @@ def from_file(path: Path, known: frozenset[str]) -> Source:
 
 def checked(settings: Settings) -> Settings:
     """Refuse settings that each are well formed but cannot be meant."""
+    _check_numbers(settings)
     address = urlsplit(settings.url)
     if settings.url and (address.scheme not in ("http", "https") or not address.hostname):
         raise _refused("url", f"'{settings.url[:80]}' is not the address of a server, like https://acai.example.org")
@@ -222,6 +224,14 @@ def checked(settings: Settings) -> Settings:
     _check_team(settings)
     _check_cluster(settings)
     return settings
+
+
+def _check_numbers(settings: Settings) -> None:
+    """Refuse NaN, which is neither below nor above any bound, and infinity."""
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if isinstance(value, float) and not isfinite(value):
+            raise _refused(one.name, f"{value:g} is no number that can be counted with")
 
 
 def _check_team(settings: Settings) -> None:

@@ -42,6 +42,13 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize("name", ["max_vcpu", "machine_vcpu", "grace_days", "sign_in_days", "requests_per_second"])
+def test_a_number_that_nobody_can_count_with_is_refused(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(BadSetting, match=f"The setting {name} .* {value} is no number that can be counted with"):
+        read(tmp_path, command_line={name: float(value)})
+
+
 def test_without_any_source_there_are_the_defaults(tmp_path: Path, own_home: Path) -> None:
     settings = read(tmp_path)
     assert settings.data_folder == own_home / "data" / "acai"
