@@ -1,4 +1,4 @@
-"""Writes what is generated from the contract: TypeScript types, and a copy of the OpenAPI document for readers.
+"""Writes what is generated for the page and for readers: types and options in TypeScript, and the OpenAPI document.
 
 A test fails when they are stale.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from acai_server.api.openapi import document
+from labextension import options
 
 ROOT = Path(__file__).parents[1]
 HEADER = "// Generated from the contract by `make contract`; do not edit.\n"
@@ -67,6 +68,7 @@ def openapi() -> str:
 
 GENERATED = {
     ROOT / "labextension" / "src" / "contract.ts": typescript,
+    ROOT / "labextension" / "src" / "core" / "runOptions.ts": options.typescript,
     ROOT / "docs" / "developers" / "openapi.json": openapi,
 }
 

@@ -6,12 +6,14 @@ import argparse
 import math
 import os
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+Options: TypeAlias = "argparse.ArgumentParser | argparse._ArgumentGroup"  # noqa: SLF001 (it has no other name)
+"""What takes options: a line, or a group of what belongs together on it."""
 _GPU_TYPE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z|\Z")
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})\Z")
 _BROKEN = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d+)?\Z")
@@ -45,14 +47,14 @@ def take_script(arguments: argparse.Namespace) -> None:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_data(parser)
-    _add_values(parser)
-    _add_machine(parser)
-    _add_life(parser)
+    """Add the options, in groups."""
+    add_data(parser.add_argument_group("data"))
+    _add_values(parser.add_argument_group("values"))
+    _add_machine(parser.add_argument_group("machine"))
+    _add_life(parser.add_argument_group("how it runs"))
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: Options) -> None:
     """Add what goes in and what comes out."""
     parser.add_argument(
         "--input", action=_Words, nargs="+", default=[], metavar="SPEC",
@@ -68,7 +70,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--code", metavar="FOLDER", help="a folder or zip with the program's files")
 
 
-def _add_values(parser: argparse.ArgumentParser) -> None:
+def _add_values(parser: Options) -> None:
     many: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("-p", type=parameter, metavar="NAME=VALUE", help="a parameter; can be repeated", **many)
     parser.add_argument(
@@ -86,7 +88,7 @@ def _add_values(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--description", default="", metavar="TEXT", help="what people should know of it")
 
 
-def _add_machine(parser: argparse.ArgumentParser) -> None:
+def _add_machine(parser: Options) -> None:
     parser.add_argument("--cpu", type=amount, default=1.0, metavar="N", help="vCPU (default 1)")
     parser.add_argument(
         "--memory", type=memory, metavar="SIZE", help="memory, like 512Mi (default: as earlier runs used, else 1Gi)"
@@ -105,7 +107,7 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", metavar="FILE", help="requirements.txt of an environment of its own, built by uv")
 
 
-def add_gpu_type(parser: argparse.ArgumentParser) -> None:
+def add_gpu_type(parser: Options) -> None:
     """Add of which type GPUs are to be."""
     told = "of which type, where the price book has several"
     parser.add_argument("--gpu-type", type=gpu_type, default="", metavar="NAME", help=told)
@@ -118,7 +120,7 @@ def gpu_type(text: str) -> str:
     return text
 
 
-def add_bounds(parser: argparse.ArgumentParser) -> None:
+def add_bounds(parser: Options) -> None:
     """Add what a machine is chosen by."""
     parser.add_argument("--max-time", type=time_limit, metavar="T", help="the cheapest machine within so long")
     parser.add_argument("--max-cost", type=amount, metavar="USD", help="the fastest machine within so many dollars")
@@ -146,7 +148,7 @@ def part(text: str) -> float:
     return number
 
 
-def _add_life(parser: argparse.ArgumentParser) -> None:
+def _add_life(parser: Options) -> None:
     parser.add_argument("--time-limit", type=time_limit, metavar="T", help="end it after so long: 30s, 20m, 1h30m")
     parser.add_argument(
         "--retries", type=RETRIES, default=2, metavar="N", help="how often it is tried again (default 2)"
@@ -163,18 +165,19 @@ def _add_life(parser: argparse.ArgumentParser) -> None:
 
 def add_cell(parser: argparse.ArgumentParser) -> None:
     """Add what only a cell takes."""
-    parser.add_argument("--handle", metavar="NAME", help="the variable to have the job in; it is in _ too")
-    parser.add_argument("--shell", action="store_true", help="the cell is a script for sh")
-    parser.add_argument(
+    group = parser.add_argument_group("this cell")
+    group.add_argument("--handle", metavar="NAME", help="the variable to have the job in; it is in _ too")
+    group.add_argument("--shell", action="store_true", help="the cell is a script for sh")
+    group.add_argument(
         "--script", nargs="+", metavar="FILE", help="run a script in place of the cell, which is empty; its args follow"
     )
     many: dict[str, Any] = {"action": "append", "default": [], "metavar": "VARS"}
-    parser.add_argument("--send", help="variables for the cell, like df,config; can be repeated", **many)
-    parser.add_argument("--receive", help="variables of the cell to bring back; can be repeated", **many)
-    add_received(parser)
+    group.add_argument("--send", help="variables for the cell, like df,config; can be repeated", **many)
+    group.add_argument("--receive", help="variables of the cell to bring back; can be repeated", **many)
+    add_received(group)
 
 
-def add_received(parser: argparse.ArgumentParser) -> None:
+def add_received(parser: Options) -> None:
     """Add what is said about variables that come back."""
     parser.add_argument("--trust", action="store_true", help="read pickles that this kernel's own job did not write")
     parser.add_argument(

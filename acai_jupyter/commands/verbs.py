@@ -435,6 +435,14 @@ def cell_parser() -> Parser:
     return one
 
 
+def submit_parser() -> Parser:
+    """Return the parser of the line after `%acai submit` alone."""
+    one = Parser(prog="%acai submit", allow_abbrev=False)
+    add_common(one)
+    _submit(one)
+    return one
+
+
 def profile_parser() -> Parser:
     """Return the parser of the line after `%%acai profile`."""
     one = Parser(prog="%%acai profile", description="Make runs of the cell to learn from.", allow_abbrev=False)

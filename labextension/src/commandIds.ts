@@ -29,3 +29,7 @@ export const OPEN_SET = 'acai:open-set';
 export const COMPARE_SETS = 'acai:compare-sets';
 /** With `spec`, if any: add an input to the line of the active cell that runs as a job. */
 export const USE_AS_INPUT = 'acai:use-as-input';
+/** Opens the options of the active cell's job above the cell, which runs as a job from then on. */
+export const EDIT_JOB = 'acai:edit-job';
+/** Writes the line that submits a script or notebook of the file browser into a notebook, and opens its options. */
+export const SUBMIT_FILE = 'acai:submit-file';

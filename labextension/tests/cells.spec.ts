@@ -78,8 +78,13 @@ class Notebook {
     // eslint-disable-next-line @typescript-eslint/no-this-alias -- getters of the content speak of it
     const all = this;
     return {
+      id: 'notebook',
       isDisposed: false,
       disposed: new Signal<unknown, unknown>({}),
+      sessionContext: {
+        kernelDisplayName: 'Python 3',
+        ready: Promise.resolve()
+      },
       content: {
         get widgets() {
           return all.cells;
@@ -95,9 +100,12 @@ class Notebook {
         },
         mode: 'command',
         activate: () => undefined,
+        scrollToCell: () => Promise.resolve(),
         activeCellChanged: new Signal<unknown, unknown>({})
       },
       context: {
+        path: 'work/Untitled.ipynb',
+        ready: Promise.resolve(),
         model: {
           defaultKernelLanguage: this.language,
           readOnly: false,
@@ -123,6 +131,7 @@ function cellOf(source: string): ICell {
       type: source.startsWith('#') ? 'markdown' : 'code',
       contentChanged: new Signal<unknown, unknown>({}),
       sharedModel: {
+        getId: () => 'cell',
         getSource: () => text,
         setSource: changed => {
           text = changed;

@@ -95,6 +95,19 @@ def photograph_notebook(album: Album) -> None:
     album.keep("notebook", shows=graph)
 
 
+def photograph_form(album: Album) -> None:
+    """The options of the quick start's first job, and what would happen."""
+    page = album.page
+    page.notebook.locator(".cm-content").filter(has_text=re.compile("^%%acai run")).first.click()
+    page.page.keyboard.press("Control+Alt+r")
+    form = page.notebook.get_by_role("region", name="options of the cell's job", exact=True)
+    plan = form.get_by_role("complementary", name="plan", exact=True)
+    expect(plan).to_have_attribute("aria-busy", "false")
+    form.evaluate("node => node.scrollIntoView({block: 'start'})")
+    album.keep("job-form", shows=plan.get_by_text("earlier run").first)
+    form.get_by_role("button", name="Close the options").click()
+
+
 def photograph_search(album: Album) -> None:
     """A search for the best, as its cell shows it."""
     board = album.page.notebook.get_by_role("region", name=re.compile("^sweep-"))
@@ -191,6 +204,7 @@ def tell(album: Album) -> None:
     page = album.page
     run_the_story(page)
     photograph_notebook(album)
+    photograph_form(album)
     search(page)
     photograph_search(album)
     photograph_jobs(album)

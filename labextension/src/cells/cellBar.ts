@@ -7,13 +7,14 @@ import { isRunCell, jobIn } from '../core/runCell';
 import type { ICell, ICellModel, IOutputModel } from './notebook';
 
 /** Below the cell's header, above its code. */
-const PLACE = 1;
+export const PLACE = 1;
 
 /** The bar of one cell: there while the cell runs as a job and its output names one. */
 export class CellBar implements IDisposable {
   constructor(
     private readonly cell: ICell,
-    private readonly makeBar: (snapshot: IJobSnapshot) => Promise<Widget>
+    private readonly makeBar: (snapshot: IJobSnapshot) => Promise<Widget>,
+    private readonly canHave: () => boolean
   ) {
     this.model = cell.model;
     this.model.contentChanged.connect(this.look);
@@ -60,6 +61,9 @@ export class CellBar implements IDisposable {
 
   private async show(snapshot: IJobSnapshot): Promise<void> {
     await this.cell.ready;
+    if (!this.canHave()) {
+      return;
+    }
     const bar = await this.makeBar(snapshot);
     const { layout } = this.cell;
     if (
@@ -82,7 +86,7 @@ export class CellBar implements IDisposable {
 }
 
 /** What the outputs hold, but for lines that were printed: those are many, and no jobs. */
-function outputsOf(model: ICellModel): IOutputModel['data'][] {
+export function outputsOf(model: ICellModel): IOutputModel['data'][] {
   const { outputs } = model;
   const found: IOutputModel['data'][] = [];
   for (let at = 0; at < (outputs?.length ?? 0); at += 1) {

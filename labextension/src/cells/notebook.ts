@@ -17,8 +17,12 @@ export interface IOutputs {
 export interface ICellModel {
   readonly type: string;
   readonly outputs?: IOutputs;
+  /** Null while it was not run yet. */
+  readonly executionCount?: number | null;
+  readonly executionState?: string;
   readonly contentChanged: ISignal<unknown, unknown>;
   readonly sharedModel: {
+    getId(): string;
     getSource(): string;
     setSource(source: string): void;
   };
@@ -39,8 +43,13 @@ export interface ICell {
 
 /** What is needed of a notebook, without all that its package brings along. */
 export interface INotebook {
+  readonly id: string;
   readonly isDisposed: boolean;
   readonly disposed: ISignal<unknown, unknown>;
+  readonly sessionContext: {
+    readonly kernelDisplayName: string;
+    readonly ready: Promise<void>;
+  };
   readonly content: {
     readonly widgets: readonly ICell[];
     readonly activeCell: ICell | null;
@@ -48,9 +57,13 @@ export interface INotebook {
     mode: 'command' | 'edit';
     /** Gives it the keyboard. */
     activate(): void;
+    scrollToCell(cell: ICell): Promise<void>;
     readonly activeCellChanged: ISignal<unknown, unknown>;
   };
   readonly context: {
+    /** Where its file is. */
+    readonly path: string;
+    readonly ready: Promise<void>;
     readonly model: {
       readonly defaultKernelLanguage: string;
       readonly readOnly: boolean;

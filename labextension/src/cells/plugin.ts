@@ -3,30 +3,43 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { DisposableDelegate } from '@lumino/disposable';
+import type { Widget } from '@lumino/widgets';
 
-import { OPEN_JOB, RUN_AS_JOB, USE_AS_INPUT } from '../commandIds';
+import {
+  EDIT_JOB,
+  OPEN_JOB,
+  RUN_AS_JOB,
+  SUBMIT_FILE,
+  USE_AS_INPUT
+} from '../commandIds';
 import { projectOf } from '../connection/project';
 import type { IJobSnapshot } from '../core/jobModel';
-import { acaiIcon } from '../panel/icon';
+import { acaiIcon, optionsIcon } from '../panel/icon';
 import { IAcaiConnection } from '../tokens';
 import { IViewServices } from '../views/services';
+import { selectedProgram } from './browsed';
 import { CellBar } from './cellBar';
 import { CellBars } from './cellBars';
-import type { INotebook } from './notebook';
-import { cellToRun, runsAsJob, toggleRunAsJob } from './runAsJob';
+import type { JobForms } from './jobForms';
+import type { ICell, INotebook } from './notebook';
+import { OpenNotebooks } from './openNotebooks';
+import { beginJob, cellToRun, runsAsJob, toggleRunAsJob } from './runAsJob';
+import { CellSettings } from './settings';
 import { useAsInput } from './useAsInput';
 
 /** How notebooks are called among kinds of documents. */
 const NOTEBOOK = 'Notebook';
+const AREAS = ['left', 'right', 'main'];
 
 export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'acai-jupyter:cells',
   description:
-    'Says at each cell that runs as a job how that stands, and makes cells run as jobs.',
+    'Says at each cell that runs as a job how that stands, makes cells run as jobs, and shows their options.',
   autoStart: true,
   requires: [IAcaiConnection, IViewServices],
-  optional: [ICommandPalette],
+  optional: [ICommandPalette, ISettingRegistry],
   activate: activateCells
 };
 
@@ -34,21 +47,27 @@ function activateCells(
   app: JupyterFrontEnd,
   connection: IAcaiConnection,
   services: IViewServices,
-  palette: ICommandPalette | null
+  palette: ICommandPalette | null,
+  registry: ISettingRegistry | null
 ): void {
-  const { commands, docRegistry, shell } = app;
-  const notebooks = new Set<INotebook>();
-  const current = () =>
-    [...notebooks].find(
-      one => (one as unknown) === (shell.currentWidget as unknown)
-    ) ?? null;
-  let last: INotebook | null = null;
-  /** The one that was worked in last, also while a tab beside it is looked at. */
-  const lastNotebook = () =>
-    current() ?? (last?.isDisposed === false ? last : null);
-  shell.currentChanged?.connect(() => {
-    last = current() ?? last;
-  });
+  const notebooks = new OpenNotebooks(app.shell);
+  const settings = new CellSettings(registry);
+  addBars(app, connection, services, notebooks, settings);
+  addButtons(app, notebooks);
+  addForms(app, connection, services, notebooks, settings);
+  for (const command of [RUN_AS_JOB, EDIT_JOB]) {
+    palette?.addItem({ command, category: 'ACAI' });
+  }
+}
+
+function addBars(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  services: IViewServices,
+  notebooks: OpenNotebooks,
+  settings: CellSettings
+): void {
+  const { commands } = app;
   const makeBar = async (snapshot: IJobSnapshot) => {
     const { JobBar } = await import('./bar');
     const { project, number } = snapshot;
@@ -68,12 +87,17 @@ function activateCells(
     const canOpen = isOwn && commands.hasCommand(OPEN_JOB);
     return new JobBar(snapshot, services, canOpen ? open : null);
   };
-  docRegistry.addWidgetExtension(NOTEBOOK, {
+  const canHave = () => settings.now.bars;
+  app.docRegistry.addWidgetExtension(NOTEBOOK, {
     createNew: panel => {
       const notebook = panel as unknown as INotebook;
-      const bars = new CellBars(notebook, cell => new CellBar(cell, makeBar));
+      const bars = new CellBars(
+        notebook,
+        cell => new CellBar(cell, makeBar, canHave)
+      );
       const onActive = () => {
         commands.notifyCommandChanged(RUN_AS_JOB);
+        commands.notifyCommandChanged(EDIT_JOB);
       };
       notebooks.add(notebook);
       notebook.content.activeCellChanged.connect(onActive);
@@ -83,16 +107,20 @@ function activateCells(
       });
     }
   });
+}
+
+function addButtons(app: JupyterFrontEnd, notebooks: OpenNotebooks): void {
+  const { commands } = app;
   commands.addCommand(RUN_AS_JOB, {
     label: 'Run as Job',
     caption: 'Run as Job: begin this cell with %%acai run, or take that away',
     icon: args => (args.toolbar === true ? acaiIcon : undefined),
-    isVisible: () => cellToRun(current()) !== null,
-    isEnabled: () => cellToRun(current()) !== null,
-    isToggled: () => runsAsJob(current()),
+    isVisible: () => cellToRun(notebooks.current) !== null,
+    isEnabled: () => cellToRun(notebooks.current) !== null,
+    isToggled: () => runsAsJob(notebooks.current),
     isToggleable: true,
     execute: () => {
-      const notebook = current();
+      const notebook = notebooks.current;
       if (notebook !== null) {
         toggleRunAsJob(notebook);
         commands.notifyCommandChanged(RUN_AS_JOB);
@@ -103,14 +131,89 @@ function activateCells(
     label: 'Use as Input',
     caption:
       'Add this as an input of the active cell, which runs as a job then',
-    isVisible: () => lastNotebook() !== null,
-    isEnabled: () => cellToRun(lastNotebook()) !== null,
+    isVisible: () => notebooks.last !== null,
+    isEnabled: () => cellToRun(notebooks.last) !== null,
     execute: ({ spec }) => {
-      const notebook = lastNotebook();
+      const notebook = notebooks.last;
       if (typeof spec === 'string' && notebook !== null) {
         useAsInput(notebook, spec);
       }
     }
   });
-  palette?.addItem({ command: RUN_AS_JOB, category: 'ACAI' });
+}
+
+function addForms(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  services: IViewServices,
+  notebooks: OpenNotebooks,
+  settings: CellSettings
+): void {
+  const { commands, serviceManager, shell } = app;
+  const show = ({ id }: INotebook) => {
+    shell.activateById(id);
+  };
+  const openGroups = () => settings.now.openGroups;
+  let loaded: Promise<JobForms> | null = null;
+  const open = async (notebook: INotebook, cell: ICell) => {
+    const around = { connection, services, commands, show, openGroups };
+    loaded ??= import('./jobForms').then(
+      ({ JobForms }) => new JobForms(around)
+    );
+    await (await loaded).open(notebook, cell);
+  };
+  commands.addCommand(EDIT_JOB, {
+    label: 'Run as Job…',
+    caption: 'Choose how this cell is run as a job',
+    icon: args => (args.toolbar === true ? optionsIcon : undefined),
+    isVisible: () => cellToRun(notebooks.current) !== null,
+    isEnabled: () => cellToRun(notebooks.current) !== null,
+    execute: async () => {
+      const notebook = notebooks.current;
+      const cell = cellToRun(notebook);
+      if (notebook !== null && cell !== null) {
+        beginJob(notebook, cell);
+        await open(notebook, cell);
+      }
+    }
+  });
+  const selected = () => {
+    const node = app.contextMenuHitTest(() => true);
+    const roots = AREAS.flatMap(area => [...widgetsIn(shell, area)]);
+    return node === undefined ? '' : selectedProgram(roots, node);
+  };
+  commands.addCommand(SUBMIT_FILE, {
+    label: 'Submit as Job…',
+    caption: 'Choose how this is run as a job, on a line of a notebook',
+    isVisible: args => typeof args.path === 'string' || selected() !== '',
+    execute: async ({ path }) => {
+      const { writeSubmitLine } = await import('./submitFile');
+      const kernel = serviceManager.kernelspecs.specs?.default ?? 'python3';
+      const written = await writeSubmitLine(
+        {
+          commands,
+          kernel,
+          last: notebooks.last,
+          at: one => notebooks.at(one)
+        },
+        typeof path === 'string' ? path : selected()
+      );
+      if (written !== null) {
+        show(written.notebook);
+        await open(written.notebook, written.cell);
+      }
+    }
+  });
+}
+
+/** What stands in a part of the page; not all kinds of pages have all parts. */
+function widgetsIn(
+  shell: JupyterFrontEnd.IShell,
+  area: string
+): Iterable<Widget> {
+  try {
+    return shell.widgets(area);
+  } catch {
+    return [];
+  }
 }

@@ -6,6 +6,7 @@ import {
   RUN_LINE,
   toggledRun
 } from '../core/runCell';
+import { jobLineIn } from '../core/jobLine';
 import type { ICell, INotebook } from './notebook';
 
 /** The cell that would run as a job if one asked for it now; null where none can. */
@@ -14,10 +15,22 @@ export function cellToRun(notebook: INotebook | null): ICell | null {
   if (notebook === null || cell?.model.type !== 'code') {
     return null;
   }
-  const { defaultKernelLanguage, readOnly } = notebook.context.model;
-  const isPython = ['', 'python'].includes(defaultKernelLanguage.toLowerCase());
   const source = cell.model.sharedModel.getSource();
-  return isPython && !readOnly && canBeRunCell(source) ? cell : null;
+  return isOfPython(notebook) && canBeRunCell(source) ? cell : null;
+}
+
+/** Whether our lines can be written into it. */
+export function isOfPython(notebook: INotebook): boolean {
+  const { defaultKernelLanguage, readOnly } = notebook.context.model;
+  const language = defaultKernelLanguage.toLowerCase();
+  return !readOnly && ['', 'python'].includes(language);
+}
+
+/** Let a cell run as a job that does not, nor submits a script. */
+export function beginJob(notebook: INotebook, cell: ICell): void {
+  const source = cell.model.sharedModel.getSource();
+  const isBegun = jobLineIn(source) !== null;
+  makeJob(notebook, cell, isBegun ? source : toggledRun(source));
 }
 
 /** Whether that cell runs as a job already. */
@@ -26,32 +39,18 @@ export function runsAsJob(notebook: INotebook | null): boolean {
   return cell !== null && isRunCell(cell.model.sharedModel.getSource());
 }
 
-/**
- * Begin the active cell with the line that makes it a job, or take that away. A notebook that does not know the line yet gets
- * a cell above that makes it known.
- */
+/** Begin the active cell with the line that makes it a job, or take that away. */
 export function toggleRunAsJob(notebook: INotebook): void {
   const cell = cellToRun(notebook);
   if (cell === null) {
     return;
   }
-  const { content, context } = notebook;
-  const { sharedModel } = context.model;
+  const { content } = notebook;
   const at = content.activeCellIndex;
-  const sources = content.widgets.map(one => one.model.sharedModel.getSource());
-  const source = sources[at] ?? '';
-  const isMissing = !isRunCell(source) && !knowsRunLine(sources);
-  sharedModel.transact(() => {
-    cell.model.sharedModel.setSource(toggledRun(source));
-    if (isMissing) {
-      sharedModel.insertCell(at, {
-        cell_type: 'code',
-        source: LOAD_LINE,
-        // As JupyterLab's own new cells; else the whole notebook is not trusted any more.
-        metadata: { trusted: true }
-      });
-    }
-  });
+  const source = cell.model.sharedModel.getSource();
+  const isMissing = isRunCell(source)
+    ? rewrite(cell, toggledRun(source))
+    : makeJob(notebook, cell, toggledRun(source));
   if (isMissing) {
     // Shift and Enter run it, and then the job.
     content.activeCellIndex = at;
@@ -61,4 +60,44 @@ export function toggleRunAsJob(notebook: INotebook): void {
     cell.editor?.setCursorPosition({ line: 0, column: RUN_LINE.length });
   }
   content.activate();
+}
+
+/**
+ * Give a cell a source that needs our lines. A notebook that does not know them yet gets a cell above that makes them known;
+ * returns whether it did.
+ */
+export function makeJob(
+  notebook: INotebook,
+  cell: ICell,
+  source: string
+): boolean {
+  const { sharedModel } = notebook.context.model;
+  const cells = notebook.content.widgets;
+  const isMissing = !knowsRunLine(
+    cells.map(one => one.model.sharedModel.getSource())
+  );
+  if (!isMissing && cell.model.sharedModel.getSource() === source) {
+    return false;
+  }
+  sharedModel.transact(() => {
+    rewrite(cell, source);
+    if (isMissing) {
+      sharedModel.insertCell(cells.indexOf(cell), newCell(LOAD_LINE));
+    }
+  });
+  return isMissing;
+}
+
+/** A cell of code, as JupyterLab's own new ones: trusted, else the whole notebook is not any more. */
+export function newCell(source: string): {
+  cell_type: 'code';
+  source: string;
+  metadata: { trusted: boolean };
+} {
+  return { cell_type: 'code', source, metadata: { trusted: true } };
+}
+
+function rewrite(cell: ICell, source: string): false {
+  cell.model.sharedModel.setSource(source);
+  return false;
 }

@@ -1,6 +1,6 @@
-import { LOAD_LINE, knowsRunLine, withInput } from '../core/runCell';
+import { withInput } from '../core/runCell';
 import type { INotebook } from './notebook';
-import { cellToRun } from './runAsJob';
+import { cellToRun, makeJob } from './runAsJob';
 
 /** Add an input to the line of the active cell; one that did not run as a job does so then. */
 export function useAsInput(notebook: INotebook, spec: string): void {
@@ -8,18 +8,6 @@ export function useAsInput(notebook: INotebook, spec: string): void {
   if (cell === null) {
     return;
   }
-  const { content, context } = notebook;
-  const { sharedModel } = context.model;
-  const sources = content.widgets.map(one => one.model.sharedModel.getSource());
-  sharedModel.transact(() => {
-    const own = cell.model.sharedModel;
-    own.setSource(withInput(own.getSource(), spec));
-    if (!knowsRunLine(sources)) {
-      sharedModel.insertCell(content.activeCellIndex, {
-        cell_type: 'code',
-        source: LOAD_LINE,
-        metadata: { trusted: true }
-      });
-    }
-  });
+  const source = cell.model.sharedModel.getSource();
+  makeJob(notebook, cell, withInput(source, spec));
 }

@@ -1,5 +1,6 @@
 import type { ICreateJob, IJobRequest } from '../contract';
 import { isGiven } from './given';
+import { quoted } from './shellWords';
 
 /** What a job was asked for, as one would write it: on a shell's line, above a cell, and in Python. */
 export interface IJobLines {
@@ -149,14 +150,8 @@ function text(value: string): string {
   return JSON.stringify(value);
 }
 
-/** A word of a shell. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word)
-    ? word
-    : `'${word.replaceAll("'", `'"'"'`)}'`;
-}
-
-function sizeOf(bytes: number): string {
+/** `512Mi`: the largest unit that it is a whole number of. */
+export function sizeOf(bytes: number): string {
   const units = ['', 'Ki', 'Mi', 'Gi', 'Ti'];
   let size = bytes;
   let unit = 0;

@@ -12,7 +12,11 @@ import type {
   IKilledJobs,
   IKillJobs,
   IOverview,
-  IProfileDetails
+  IPlan,
+  IPlanJob,
+  IProfileDetails,
+  IProvision,
+  IProvisionJob
 } from '../contract';
 import type { AcaiClient } from './client';
 
@@ -59,6 +63,16 @@ export class ProjectClient {
     );
     const run = known.runs.find(one => one.job === number);
     return run?.predicted_seconds ?? null;
+  }
+
+  /** What would happen if this was submitted now. */
+  plan(body: IPlanJob): Promise<IPlan> {
+    return this.post('plans', body);
+  }
+
+  /** The machine for a run, and all those that are worth thinking of. */
+  provision(body: IProvisionJob): Promise<IProvision> {
+    return this.post('provisions', body);
   }
 
   find(request: IFindThings): Promise<IFoundPage> {

@@ -1,5 +1,6 @@
 import type { IJobSnapshot } from './jobModel';
 import { readSnapshot } from './jobSnapshot';
+import { quoted } from './shellWords';
 
 /** What makes a cell run as a job. */
 export const RUN_LINE = '%%acai run';
@@ -56,9 +57,7 @@ export function withInput(source: string, spec: string): string {
   const end = cell.indexOf('\n');
   const [line, rest] =
     end < 0 ? [cell, ''] : [cell.slice(0, end), cell.slice(end)];
-  const word = /[^\w@%+=:,./-]/.test(spec)
-    ? `'${spec.replaceAll("'", `'"'"'`)}'`
-    : spec;
+  const word = quoted(spec);
   const [name] = spec.split(':');
   const isSet = /^[A-Za-z][\w.-]*:/.test(spec);
   const parts = line.split(/(\s--input[ =]\S+)/);

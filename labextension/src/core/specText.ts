@@ -47,3 +47,15 @@ function decodePath(path: string): string {
     String.fromCharCode(parseInt(code, 16))
   );
 }
+
+/** How a file is called from a folder: `../lib/train.py`. */
+export function relativePath(folder: string, path: string): string {
+  const from = folder.split('/').filter(part => part !== '');
+  const to = path.split('/').filter(part => part !== '');
+  let common = 0;
+  while (common < from.length && from[common] === to[common]) {
+    common += 1;
+  }
+  const up = from.slice(common).map(() => '..');
+  return [...up, ...to.slice(common)].join('/');
+}

@@ -87,8 +87,13 @@ class JobsTabContent extends ReactWidget {
   }
 
   protected override render(): React.ReactElement {
-    return <JobsView pages={this.pages} {...this.options} />;
+    return (
+      <JobsView pages={this.pages} connect={this.connect} {...this.options} />
+    );
   }
+
+  private readonly connect = (): Promise<void> =>
+    this.options.connection.connect();
 
   private readonly onEvent = (_: IAcaiConnection, event: IEvent): void => {
     this.pages.hear(event);

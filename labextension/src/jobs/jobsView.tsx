@@ -13,6 +13,8 @@ import { SelectionBar } from './selectionBar';
 export interface IJobsViewProps {
   pages: JobPages;
   client: ProjectClient;
+  /** Resolves when it is known whose jobs these are. */
+  connect: () => Promise<void>;
   onColumns: (columns: string[]) => void;
   onOpen: (job: number) => void;
   onCompare: (before: number, after: number) => void;
@@ -20,14 +22,16 @@ export interface IJobsViewProps {
 
 /** The history of jobs: which ones, in which order, with which of their values; and what to do with those chosen. */
 export function JobsView(props: IJobsViewProps): React.ReactElement {
-  const { pages, client, onColumns, onOpen, onCompare } = props;
+  const { pages, client, connect, onColumns, onOpen, onCompare } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => pages.subscribe(again), [pages]);
   const [selection, setSelection] = React.useState<ISelection>(NOTHING);
   const complete = React.useCallback(
-    async (prefix: string): Promise<IKnownKey[]> =>
-      (await client.keys(prefix, 50)).keys,
-    [client]
+    async (prefix: string): Promise<IKnownKey[]> => {
+      await connect();
+      return (await client.keys(prefix, 50)).keys;
+    },
+    [client, connect]
   );
   const values = React.useCallback(
     (query: string, key: string): Promise<ICounted> =>

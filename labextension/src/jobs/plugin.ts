@@ -4,14 +4,19 @@ import {
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { ILauncher } from '@jupyterlab/launcher';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { COMPARE_JOBS, OPEN_JOB, OPEN_JOBS } from '../commandIds';
 import { projectClient } from '../connection/project';
+import { acaiIcon } from '../panel/icon';
 import { MainTabs } from '../panel/mainTabs';
 import { IAcaiConnection } from '../tokens';
 import { IViewServices } from '../views/services';
 import { ColumnChoice } from './columns';
+
+/** Behind a terminal and files. */
+const LAUNCHER_RANK = 10;
 
 export const jobsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'acai-jupyter:jobs',
@@ -19,7 +24,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     'Shows the table of jobs, each job, and two of them side by side in the main area.',
   autoStart: true,
   requires: [IAcaiConnection, IViewServices],
-  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry],
+  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry, ILauncher],
   activate: activateJobs
 };
 
@@ -29,13 +34,20 @@ function activateJobs(
   services: IViewServices,
   palette: ICommandPalette | null,
   restorer: ILayoutRestorer | null,
-  registry: ISettingRegistry | null
+  registry: ISettingRegistry | null,
+  launcher: ILauncher | null
 ): void {
   const tabs = new MainTabs(app, 'acai-jobs');
   addJob(app, services, tabs);
   addCompare(app, connection, tabs);
   addTable(app, connection, tabs, new ColumnChoice(registry));
   palette?.addItem({ command: OPEN_JOBS, category: 'ACAI' });
+  launcher?.add({
+    command: OPEN_JOBS,
+    args: { isLauncher: true },
+    category: 'Other',
+    rank: LAUNCHER_RANK
+  });
   if (restorer !== null) {
     tabs.restore(restorer);
   }
@@ -98,7 +110,11 @@ function addTable(
 ): void {
   const { commands } = app;
   commands.addCommand(OPEN_JOBS, {
-    label: args => (args.isMenu === true ? 'ACAI Jobs' : 'ACAI: Open Jobs'),
+    label: args =>
+      args.isMenu === true || args.isLauncher === true
+        ? 'ACAI Jobs'
+        : 'ACAI: Open Jobs',
+    icon: args => (args.isLauncher === true ? acaiIcon : undefined),
     caption: 'Show all jobs of the project in a table',
     execute: async ({ query }) => {
       const [{ JobsTab }, columns] = await Promise.all([

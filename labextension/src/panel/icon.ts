@@ -2,6 +2,7 @@ import { LabIcon } from '@jupyterlab/ui-components';
 
 import acaiSvg from '../../style/icons/acai.svg';
 import dataSvg from '../../style/icons/data.svg';
+import optionsSvg from '../../style/icons/options.svg';
 
 export const acaiIcon = new LabIcon({
   name: 'acai-jupyter:acai',
@@ -11,4 +12,9 @@ export const acaiIcon = new LabIcon({
 export const dataIcon = new LabIcon({
   name: 'acai-jupyter:data',
   svgstr: dataSvg
+});
+
+export const optionsIcon = new LabIcon({
+  name: 'acai-jupyter:options',
+  svgstr: optionsSvg
 });

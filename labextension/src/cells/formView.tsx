@@ -1,0 +1,123 @@
+import * as React from 'react';
+
+import { type JobForm, WHOLE } from '../core/jobForm';
+import type { IRunOption } from '../core/runLine';
+import { Action, SureAction } from '../views/action';
+import { Field } from './formField';
+import type { IFormSurroundings } from './formWidget';
+import { PlanCard } from './planCard';
+
+/** All that a line can say of a job, and what would happen. */
+export function FormView(props: IFormSurroundings): React.ReactElement {
+  const { form, job, kernel, openGroups } = props;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => form.subscribe(again), [form]);
+  React.useEffect(() => job?.subscribe(again), [job]);
+  return (
+    <section aria-label="options of the cell's job">
+      <div className="jp-AcaiForm-parts">
+        <div className="jp-AcaiForm-options">
+          {groupsOf(form.options).map(([title, options]) => (
+            <Group
+              key={title}
+              title={title}
+              form={form}
+              options={options}
+              isOpen={openGroups.includes(title)}
+            />
+          ))}
+        </div>
+        <PlanCard form={form} kernel={kernel()} />
+      </div>
+      <Actions {...props} />
+    </section>
+  );
+}
+
+/** By what belongs together, in the order of the table. */
+function groupsOf(options: readonly IRunOption[]): [string, IRunOption[]][] {
+  const found = new Map<string, IRunOption[]>();
+  for (const option of options) {
+    found.set(option.group, [...(found.get(option.group) ?? []), option]);
+  }
+  return [...found];
+}
+
+function Group(props: {
+  title: string;
+  form: JobForm;
+  options: readonly IRunOption[];
+  isOpen: boolean;
+}): React.ReactElement {
+  const { title, form, options } = props;
+  const count = options.filter(one => form.isOn(one)).length;
+  const [isOpen, setOpen] = React.useState(props.isOpen || count > 0);
+  const isWrong = options.some(one => form.fault(one.name) !== '');
+  return (
+    <details
+      className="jp-AcaiForm-group"
+      open={isOpen || isWrong}
+      onToggle={event => {
+        setOpen(event.currentTarget.open);
+      }}
+    >
+      <summary>
+        {title}
+        {count > 0 && !isOpen && (
+          <span className="jp-AcaiForm-count">{` · ${count} given`}</span>
+        )}
+      </summary>
+      <div className="jp-AcaiForm-fields">
+        {options.map(option => (
+          <Field key={option.name} form={form} option={option} />
+        ))}
+      </div>
+    </details>
+  );
+}
+
+function Actions(props: IFormSurroundings): React.ReactElement {
+  const { form, job, isRunning, onRun, onClose } = props;
+  const fault = form.fault(WHOLE);
+  const [wasRefused, setRefused] = React.useState(false);
+  const run = () => {
+    setRefused(!form.isReady);
+    if (form.isReady) {
+      onRun();
+    }
+  };
+  const live = job?.isLive === true || isRunning();
+  return (
+    <div className="jp-AcaiForm-actions">
+      {live ? (
+        <SureAction
+          words="Run"
+          name="Run the cell as a job"
+          sure="it runs already, run it once more"
+          not="do not"
+          onSure={run}
+        />
+      ) : (
+        <button
+          type="button"
+          className="jp-AcaiForm-run"
+          aria-label="Run the cell as a job"
+          onClick={run}
+        >
+          Run
+        </button>
+      )}
+      <Action words="Close" name="Close the options" onClick={onClose} />
+      {fault !== '' && (
+        <p className="jp-AcaiForm-fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {wasRefused && !form.isReady && fault === '' && (
+        <p className="jp-AcaiForm-fault" role="alert">
+          Nothing was run: first correct what is marked.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { ReactWidget } from '@jupyterlab/ui-components';
+import type { Message } from '@lumino/messaging';
+import * as React from 'react';
+
+import type { JobForm } from '../core/jobForm';
+import type { JobModel } from '../core/jobModel';
+import { FormView } from './formView';
+
+/** What the options of a cell stand among. */
+export interface IFormSurroundings {
+  form: JobForm;
+  /** The job that the cell's output names; null where it names none. */
+  job: JobModel | null;
+  /** Whether the kernel is at this cell now. */
+  isRunning: () => boolean;
+  kernel: () => string;
+  /** Which groups of options are open from the start. */
+  openGroups: readonly string[];
+  onRun: () => void;
+  onClose: () => void;
+}
+
+/** The options of a cell's job, above its code. Loaded with the first one. */
+export class FormWidget extends ReactWidget {
+  constructor(private readonly around: IFormSurroundings) {
+    super();
+    this.addClass('jp-AcaiView');
+    this.addClass('jp-AcaiForm');
+    // Letters are for its fields, not for the notebook's commands.
+    this.node.dataset.lmSuppressShortcuts = 'true';
+  }
+
+  /** Put whoever opened it into its first field. */
+  focusFirst(): void {
+    void this.renderPromise?.then(() => {
+      this.node.querySelector<HTMLElement>('textarea, input')?.focus();
+    });
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.node.addEventListener('keydown', this.onKey);
+  }
+
+  protected override onBeforeDetach(message: Message): void {
+    this.node.removeEventListener('keydown', this.onKey);
+    super.onBeforeDetach(message);
+  }
+
+  protected override render(): React.ReactElement {
+    return <FormView {...this.around} />;
+  }
+
+  private readonly onKey = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      this.around.onClose();
+    }
+  };
+}

@@ -1,0 +1,148 @@
+import type { CommandRegistry } from '@lumino/commands';
+import { PanelLayout } from '@lumino/widgets';
+
+import { projectOf } from '../connection/project';
+import { JobForm, type IPlanning } from '../core/jobForm';
+import { ProjectClient } from '../core/projectClient';
+import { jobIn, knowsRunLine } from '../core/runCell';
+import { jobLineIn } from '../core/jobLine';
+import { nameOf } from '../core/specText';
+import type { IAcaiConnection } from '../tokens';
+import type { IViewServices } from '../views/services';
+import { outputsOf, PLACE } from './cellBar';
+import { FormWidget } from './formWidget';
+import type { ICell, INotebook } from './notebook';
+
+/** What runs the active cell of a notebook. */
+const RUN_CELL = 'notebook:run-cell';
+
+/** What forms need of the page. */
+export interface IFormServices {
+  connection: IAcaiConnection;
+  services: IViewServices;
+  commands: CommandRegistry;
+  /** Bring a notebook to the front. */
+  show: (notebook: INotebook) => void;
+  openGroups: () => readonly string[];
+}
+
+/** The forms that are open: one at a cell. */
+export class JobForms {
+  constructor(private readonly around: IFormServices) {
+    this.planning = planningOf(around.connection);
+  }
+
+  /** Show the options of a cell that has a line for them, or go to where they are shown. */
+  async open(notebook: INotebook, cell: ICell): Promise<void> {
+    await notebook.content.scrollToCell(cell);
+    await cell.ready;
+    const { layout } = cell;
+    if (cell.isDisposed || !(layout instanceof PanelLayout)) {
+      return;
+    }
+    let widget = this.widgets.get(cell);
+    if (widget === undefined) {
+      widget = this.make(notebook, cell);
+      this.widgets.set(cell, widget);
+      layout.insertWidget(PLACE, widget);
+    }
+    widget.focusFirst();
+  }
+
+  private make(notebook: INotebook, cell: ICell): FormWidget {
+    const { model } = cell;
+    const { services } = this.around;
+    const form = new JobForm(
+      this.planning,
+      {
+        notebook: nameOf(notebook.context.path),
+        cell: model.sharedModel.getId()
+      },
+      source => {
+        model.sharedModel.setSource(source);
+      }
+    );
+    const snapshot = jobIn(outputsOf(model));
+    const job = snapshot === null ? null : services.store.acquire(snapshot);
+    const close = () => {
+      widget.dispose();
+      notebook.content.activate();
+    };
+    const widget = new FormWidget({
+      form,
+      job,
+      isRunning: () => model.executionState === 'running',
+      kernel: () => notebook.sessionContext.kernelDisplayName,
+      openGroups: this.around.openGroups(),
+      onClose: close,
+      onRun: () => {
+        close();
+        void this.run(notebook, cell);
+      }
+    });
+    const read = () => {
+      const source = model.sharedModel.getSource();
+      if (jobLineIn(source) === null) {
+        widget.dispose();
+      } else {
+        form.read(source);
+      }
+    };
+    model.contentChanged.connect(read);
+    widget.disposed.connect(() => {
+      this.widgets.delete(cell);
+      form.dispose();
+      if (snapshot !== null) {
+        services.store.release(snapshot);
+      }
+      model.contentChanged.disconnect(read);
+    });
+    form.read(model.sharedModel.getSource());
+    return widget;
+  }
+
+  /** Run the cell as Shift and Enter would; before it the cell that makes its line known, if nobody has. */
+  private async run(notebook: INotebook, cell: ICell): Promise<void> {
+    this.around.show(notebook);
+    const cells = notebook.content.widgets;
+    const loading = cells.find(one =>
+      knowsRunLine([one.model.sharedModel.getSource()])
+    );
+    if (loading?.model.executionCount === null) {
+      await this.runOne(notebook, loading);
+    }
+    await this.runOne(notebook, cell);
+  }
+
+  private async runOne(notebook: INotebook, cell: ICell): Promise<void> {
+    const { content } = notebook;
+    const at = content.widgets.indexOf(cell);
+    if (at >= 0) {
+      content.activeCellIndex = at;
+      await this.around.commands.execute(RUN_CELL);
+    }
+  }
+
+  private readonly planning: IPlanning;
+  private readonly widgets = new Map<ICell, FormWidget>();
+}
+
+function planningOf(connection: IAcaiConnection): IPlanning {
+  const client = (project: string) =>
+    new ProjectClient(
+      connection.client,
+      () => project || projectOf(connection)
+    );
+  return {
+    limits: async () => {
+      await connection.connect();
+      const { state } = connection;
+      if (state.kind === 'unavailable') {
+        throw state.error;
+      }
+      return state.kind === 'connected' ? (state.status.limits ?? {}) : {};
+    },
+    plan: (project, body) => client(project).plan(body),
+    provision: (project, body) => client(project).provision(body)
+  };
+}
