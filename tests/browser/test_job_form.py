@@ -150,7 +150,7 @@ def test_a_person_chooses_options_sees_the_plan_change_runs_the_job_and_watches_
     expect(form.region).to_have_count(0)
     gate.touch()
     expect(bar(page, 5)).to_contain_text("job 5 · finished", timeout=JOBS_MS)
-    page.forgive(r"status of 404 .*/plans")
+    page.forgive(r"status of 40[04] .*/plans")  # a set that is not there, a machine that is too large
 
 
 def test_a_script_is_submitted_from_the_file_browser(start_lab: StartLab, open_page: OpenPage) -> None:
