@@ -140,7 +140,7 @@ def alias(client: Client, arguments: Namespace) -> Result:
 def note(client: Client, arguments: Namespace) -> Result:
     """Write what people should know of a version."""
     ref = filesets.ref_of(arguments.ref)
-    file_set = client.call(endpoints.UPDATE_FILE_SET, UpdateFileSet(arguments.text), ref=ref)
+    file_set = client.call(endpoints.UPDATE_FILE_SET, UpdateFileSet(arguments.text, arguments.expect), ref=ref)
     return Result(f"{file_set.ref} has {'this note now' if file_set.note else 'no note now'}", file_set, "file-set")
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LABEL = re.compile(r"-(?!-|h\Z)")
-_WITH_VALUE = ("--where", "--project", "--columns")
+_WITH_VALUE = ("--where", "--project", "--columns", "--expect")
 
 
 def parted(words: Sequence[str]) -> tuple[list[str], list[str]]:

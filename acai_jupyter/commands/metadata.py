@@ -66,9 +66,9 @@ def tag(client: Client, arguments: Namespace) -> Result:
     if arguments.where is not None:
         things = found_by(client, things, arguments.where)
     if arguments.where is not None or len(things) > 1:
-        return _tag_many(client, things, words)
+        return _tag_many(client, things, words, arguments.expect)
     if words:
-        change_many(client, things, thing_change(things[0], words))
+        change_many(client, things, thing_change(things[0], words, arguments.expect))
     if arguments.history:
         page = client.call(endpoints.LIST_CHANGES, query={"thing": arguments.thing})
         listing = Listing([[ago(one.at), one.user, _changed(one)] for one in page.changes], "<<<")
@@ -95,10 +95,10 @@ def found_by(client: Client, kinds: list[str], query: str) -> list[str]:
     return [row.thing for row in searches.find(client, request(KINDS[kinds[0]], query)).rows]
 
 
-def _tag_many(client: Client, things: list[str], words: list[str]) -> Result:
+def _tag_many(client: Client, things: list[str], words: list[str], expected: list[str]) -> Result:
     if not words:
         raise BadRequest("There is nothing to change: give KEY=VALUE, KEY= (delete), +LABEL or -LABEL.")
-    change = thing_change("", words)
+    change = thing_change("", words, expected)
     changed = change_many(client, things, change)
     same = len(things) - len(changed)
     text = f"{len(changed):,} changed" + (f", {same:,} were so already" if same else "")
@@ -156,8 +156,8 @@ def _condition_of(given: Any, number: int) -> Condition:
         raise BadRequest(reason=f"condition {number} is {given!r:.80}, and one is {_CONDITION}") from error
 
 
-def thing_change(thing: str, words: Sequence[str]) -> ThingChange:
-    """Read K=V, K= (delete), +LABEL and -LABEL."""
+def thing_change(thing: str, words: Sequence[str], expected: Sequence[str] = ()) -> ThingChange:
+    """Read K=V, K= (delete), +LABEL and -LABEL; what is expected is K=V or K= (nothing)."""
     values: dict[str, Value] = {}
     deleted: list[str] = []
     added: list[str] = []
@@ -172,7 +172,16 @@ def thing_change(thing: str, words: Sequence[str]) -> ThingChange:
             values[key] = value_of(value)
         else:
             deleted.append(key)
-    return ThingChange(thing, values, deleted, added, removed)
+    return ThingChange(thing, values, deleted, added, removed, _expected(expected))
+
+
+def _expected(words: Sequence[str]) -> dict[str, Value | None]:
+    parts = [word.partition("=") for word in words]
+    for word, (key, equals, _) in zip(words, parts, strict=True):
+        if not equals or not key:
+            raise BadRequest(f"'{word}' is none of KEY=VALUE and KEY=, which --expect takes.")
+        _check_key(key)
+    return {key: value_of(value) if value else None for key, _, value in parts}
 
 
 def _no_change(word: str) -> BadRequest:
@@ -271,17 +280,25 @@ def _changed(change: Change) -> str:
     return " ".join(parts)
 
 
-def annotation(values: dict[str, Any], add: Sequence[str], remove: Sequence[str], delete: Sequence[str]) -> ThingChange:
+def annotation(
+    values: dict[str, Any],
+    add: Sequence[str],
+    remove: Sequence[str],
+    delete: Sequence[str],
+    expect: dict[str, Any] | None = None,
+) -> ThingChange:
     """Read what is given to `acai.annotate`: plain Python values become ours."""
-    for key in (*values, *delete):
+    expect = expect or {}
+    for key in (*values, *delete, *expect):
         _check_key(key)
     plain = {key: _of_python(key, value) for key, value in values.items()}
+    before = {key: None if value is None else _of_python(key, value) for key, value in expect.items()}
     change = {"thing": "", "delete": delete, "add_labels": add, "remove_labels": remove}
     try:
         checked = msgspec.convert(change | {"set": dict.fromkeys(plain, 0)}, ThingChange)
     except msgspec.ValidationError as error:
         raise BadRequest(reason=str(error)) from error
-    return replace(checked, set=plain)
+    return replace(checked, set=plain, expect=before)
 
 
 def _of_python(key: str, value: Any) -> Value:

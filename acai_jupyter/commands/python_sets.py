@@ -65,6 +65,7 @@ def annotate(  # type: ignore[overload-overlap]  # a text is iterable, but it is
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
     delete: Sequence[str] = (),
+    expect: dict[str, Any] | None = None,
     where: str | None = None,
     project: str | None = None,
 ) -> Metadata: ...
@@ -78,28 +79,31 @@ def annotate(
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
     delete: Sequence[str] = (),
+    expect: dict[str, Any] | None = None,
     where: str | None = None,
     project: str | None = None,
 ) -> list[str]: ...
 
 
-def annotate(
+def annotate(  # noqa: PLR0913 (one for each kind of change)
     thing: str | int | FileSet | Job | Iterable[str | int],
     values: dict[str, Any] | None = None,
     *,
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
     delete: Sequence[str] = (),
+    expect: dict[str, Any] | None = None,
     where: str | None = None,
     project: str | None = None,
 ) -> Metadata | list[str]:
     """Set attributes of a thing, add and remove labels, delete attributes; returns what it has now.
 
     Of many things, as in a column of `find`, it returns the names of those that are different now. With `where` they
-    are all `files`, `filesets` or `jobs` that a query is true of, and `thing` says which.
+    are all `files`, `filesets` or `jobs` that a query is true of, and `thing` says which. With `expect`, values by key
+    and None for nothing, nothing is written over what somebody else wrote meanwhile: `Outdated` says what it is.
     """
     client = Client(project=project)
-    change = metadata_verbs.annotation(values or {}, list(add), list(remove), list(delete))
+    change = metadata_verbs.annotation(values or {}, list(add), list(remove), list(delete), expect)
     if where is not None:
         names = metadata_verbs.found_by(client, [str(thing)], where)
         return metadata_verbs.change_many(client, names, change)
@@ -209,10 +213,10 @@ def aliases(name: str, *, project: str | None = None) -> AliasPage:
     return sets.aliases(Client(project=project), sets.ref_of(name))
 
 
-def note(ref: str | FileSet, text: str, *, project: str | None = None) -> FileSet:
-    """Write what people should know of a version, in Markdown."""
+def note(ref: str | FileSet, text: str, *, expect: str | None = None, project: str | None = None) -> FileSet:
+    """Write what people should know of a version, in Markdown; with `expect` only in the place of that note."""
     client = Client(project=project)
-    return FileSet(client, client.call(endpoints.UPDATE_FILE_SET, UpdateFileSet(text), ref=_ref(ref)))
+    return FileSet(client, client.call(endpoints.UPDATE_FILE_SET, UpdateFileSet(text, expect), ref=_ref(ref)))
 
 
 def remove_file_set(

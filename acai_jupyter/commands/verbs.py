@@ -210,6 +210,7 @@ def _alias(parser: argparse.ArgumentParser) -> None:
 def _note(parser: argparse.ArgumentParser) -> None:
     _set(parser)
     parser.add_argument("text", metavar="TEXT", help="in Markdown; empty for no note")
+    parser.add_argument("--expect", metavar="TEXT", help="write it only in the place of this note")
 
 
 def _remove(parser: argparse.ArgumentParser) -> None:
@@ -280,6 +281,13 @@ def _tag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", metavar="CHANGE", nargs="*", help="KEY=VALUE, KEY= (delete), +LABEL or -LABEL")
     parser.add_argument(
         "--where", metavar="QUERY", help="change all that a query is true of; THING is files, filesets or jobs"
+    )
+    parser.add_argument(
+        "--expect",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="change it only from this value, KEY= from none; can be repeated",
     )
     parser.add_argument("--history", action="store_true", help="show who changed what, and when")
 

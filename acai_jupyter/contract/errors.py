@@ -28,6 +28,7 @@ AcaiError
 ├── MethodNotAllowed           405
 ├── Conflict                   409
 │   ├── HashMismatch
+│   ├── Outdated
 │   └── BlobQuarantined
 ├── TooLarge                   413
 ├── TooManyRows                413
@@ -57,6 +58,8 @@ Over HTTP an error is ``{"error": {"code", "message", "details"}}``; `exit_statu
 from __future__ import annotations
 
 from typing import Any, ClassVar
+
+_SHOWN = 200
 
 
 def printable(text: str) -> str:
@@ -245,6 +248,18 @@ class HashMismatch(Conflict):
     """The bytes of {what} are not those that were announced (SHA-256 differs). Send them again."""
 
     code = "hash_mismatch"
+
+
+class Outdated(Conflict):
+    """'{key}' of {thing} was not changed: {by} {did} meanwhile. Look at it, then write again."""
+
+    code = "outdated"
+
+    @classmethod
+    def of(cls, key: str, thing: str, by: str, found: str | float | None, **more: str) -> Outdated:
+        """Say what somebody wrote; None where they took it away."""
+        did = "took it away" if found is None else f"set it to '{printable(str(found))[:_SHOWN]}'"
+        return cls(key=key, thing=thing, by=by, did=did, found=found, **more)
 
 
 class BlobQuarantined(Conflict):

@@ -171,6 +171,8 @@ class UpdateFileSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Change what is not content."""
 
     note: Note
+    expect: str | None = None
+    """The note until then. If it is another, it stays and the error `outdated` says what it is."""
 
 
 # -- differences

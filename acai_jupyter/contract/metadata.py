@@ -35,6 +35,9 @@ class ThingChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delete: Annotated[list[Key], msgspec.Meta(max_length=MAX_CHANGES)] = []
     add_labels: Annotated[list[Label], msgspec.Meta(max_length=MAX_CHANGES)] = []
     remove_labels: Annotated[list[Label], msgspec.Meta(max_length=MAX_CHANGES)] = []
+    expect: Annotated[dict[Key, Value | None], msgspec.Meta(max_length=MAX_CHANGES)] = {}
+    """What keys that are set or deleted here have until then, null for nothing. If one has something else, nothing of
+    the request is written, and the error `outdated` says what it has."""
 
 
 class ChangeMetadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1964,6 +1964,7 @@ export interface IThingChange {
   delete?: string[];
   add_labels?: string[];
   remove_labels?: string[];
+  expect?: { [key: string]: string | number | boolean | ITime | null };
 }
 
 /**
@@ -2018,6 +2019,7 @@ export interface ITransition {
  */
 export interface IUpdateFileSet {
   note: string;
+  expect?: string | null;
 }
 
 /**

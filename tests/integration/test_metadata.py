@@ -132,6 +132,34 @@ def test_a_syntax_error_shows_its_place(tagged: Server) -> None:
     assert (answer.status, answer.code, answer.error["details"]["column"]) == (400, "bad_query", 12)
 
 
+def test_nothing_is_written_over_what_somebody_else_wrote(tagged: Server) -> None:
+    tagged.place.write("own/a.txt", "own")
+    said(tagged, "put", "own", "/own", "--as", "own")
+    assert "stage draft" in said(tagged, "tag", "own", "stage=draft", "--expect", "stage=")
+    told = said(tagged, "tag", "own", "stage=final", "--expect", "stage=", status=6)
+    assert "'stage' of own:1 was not changed: " in told
+    assert " set it to 'draft' meanwhile" in told
+    said(tagged, "tag", "own", "stage=final", "--expect", "stage", status=2)
+    change = {"thing": "own", "set": {"stage": "final"}, "expect": {"stage": "other"}}
+    answer = tagged.ask("POST", METADATA, {"changes": [change]})
+    assert (answer.status, answer.code) == (409, "outdated")
+    assert (answer.error["details"]["key"], answer.error["details"]["found"]) == ("stage", "draft")
+    change["expect"] = {"stage": "draft"}
+    assert tagged.ask("POST", METADATA, {"changes": [change]}).json == {"things": ["own:1"]}
+    program = (
+        "import acai_jupyter as acai\n"
+        "acai.annotate('own', {'stage': 'kept'}, expect={'stage': 'final'})\n"
+        "from acai_jupyter.contract.errors import Outdated\n"
+        "try: acai.annotate('own', delete=['stage'], expect={'stage': None})\n"
+        "except Outdated as error: print(error.details['found'])\n"
+        "acai.note('own', 'ours', expect='')\n"
+        "try: acai.note('own', 'theirs', expect='')\n"
+        "except Outdated as error: print(error.details['found'])\n"
+    )
+    assert run_python(tagged, program).split() == ["kept", "ours"]
+    assert "set it to 'ours'" in said(tagged, "fileset", "note", "own", "x", "--expect", "theirs", status=6)
+
+
 @pytest.mark.parametrize(
     ("words", "status"),
     [

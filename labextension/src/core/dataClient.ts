@@ -95,9 +95,10 @@ export class DataClient {
     return this.post('filesets', { name, sources, if_changed: true });
   }
 
-  setNote(ref: string, note: string): Promise<IFileSet> {
+  /** Writes a note in the place of another; of a third, the server says that it is there. */
+  setNote(ref: string, note: string, expect: string): Promise<IFileSet> {
     const path = `filesets/${encodeURIComponent(ref)}`;
-    return this.send('PATCH', path, { note });
+    return this.send('PATCH', path, { note, expect });
   }
 
   removeSet(ref: string, undo: boolean): Promise<IRemovedFileSets> {

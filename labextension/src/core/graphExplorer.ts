@@ -180,8 +180,11 @@ export class GraphExplorer {
   async tag(change: Omit<IThingChange, 'thing'>): Promise<void> {
     const thing = this.selected?.thing ?? '';
     if (thing !== '') {
-      await this.source.change({ thing, ...change }, this.place.project);
-      await this.learn();
+      try {
+        await this.source.change({ thing, ...change }, this.place.project);
+      } finally {
+        await this.learn();
+      }
     }
   }
 

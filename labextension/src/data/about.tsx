@@ -47,8 +47,11 @@ export function About(props: {
             tags={known.tags}
             attributes={known.attributes}
             onChange={async change => {
-              await client.change({ thing, ...change });
-              await read();
+              try {
+                await client.change({ thing, ...change });
+              } finally {
+                await read();
+              }
             }}
           />
           <dl className="jp-AcaiSections-facts">

@@ -7,6 +7,7 @@ import type { DataClient } from '../core/dataClient';
 import type { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
 import { formatValue } from '../core/values';
+import { NoteField } from '../jobs/noteField';
 import { Action, SureAction } from '../views/action';
 import { countOf } from './setList';
 import { TreeView } from './treeView';
@@ -225,7 +226,13 @@ function Shown(
         />
       </div>
       {props.about(ref)}
-      <Names shown={shown} client={client} onAttempt={onAttempt} />
+      <Names
+        key={ref}
+        shown={shown}
+        client={client}
+        onAttempt={onAttempt}
+        onChanged={() => props.versions.refresh()}
+      />
       <Contents {...props} setRef={ref} />
     </>
   );
@@ -236,20 +243,13 @@ function Names(props: {
   shown: IFileSet;
   client: DataClient;
   onAttempt: (work: () => Promise<unknown>) => void;
+  /** Reads the versions anew. */
+  onChanged: () => Promise<unknown>;
 }): React.ReactElement {
-  const { shown, client, onAttempt } = props;
+  const { shown, client, onAttempt, onChanged } = props;
   const { name, version, aliases = [], note = '' } = shown;
   const ref = `${name}:${version}`;
   const [alias, setAlias] = React.useState('');
-  const [text, setText] = React.useState(note);
-  React.useEffect(() => {
-    setText(note);
-  }, [note]);
-  const keep = () => {
-    if (text !== note) {
-      onAttempt(() => client.setNote(ref, text));
-    }
-  };
   return (
     <div className="jp-AcaiData-names" data-lm-suppress-shortcuts="true">
       <ul className="jp-AcaiLabels" aria-label="Aliases">
@@ -283,20 +283,15 @@ function Names(props: {
           }
         }}
       />
-      <textarea
-        className="jp-AcaiFilter-field jp-AcaiLabels-note"
-        aria-label={`Note on ${ref}`}
-        placeholder="a note"
-        rows={2}
-        maxLength={10_000}
-        value={text}
-        onChange={event => {
-          setText(event.target.value);
-        }}
-        onBlur={keep}
-        onKeyDown={event => {
-          if (event.key === 'Enter' && event.ctrlKey) {
-            keep();
+      <NoteField
+        label={`Note on ${ref}`}
+        said={note}
+        longest={10_000}
+        onKeep={async (words, before) => {
+          try {
+            await client.setNote(ref, words, before);
+          } finally {
+            await onChanged();
           }
         }}
       />

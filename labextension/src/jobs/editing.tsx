@@ -1,10 +1,18 @@
 import * as React from 'react';
 
-import type { IJob, IThingChange } from '../contract';
+import type { IJob } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
+import {
+  type Attributes,
+  type Change,
+  expecting,
+  seenAfter
+} from '../core/expecting';
+import type { AcaiError } from '../core/errors';
 import { readTagLine } from '../core/tagLine';
 import { oneLine } from '../core/text';
-import { formatValue, type Value } from '../core/values';
+import { formatValue } from '../core/values';
+import { NoteField } from './noteField';
 
 /** The attribute that a person's own words on a job are kept in. */
 export const NOTE = 'note';
@@ -14,7 +22,7 @@ const LONGEST_NOTE = 500;
 export interface IEditingProps {
   job: IJob;
   /** Changes the job, and returns when the page knows how it is now. */
-  onChange: (change: Omit<IThingChange, 'thing'>) => Promise<void>;
+  onChange: (change: Change) => Promise<void>;
 }
 
 /** Labels, attributes and a note of a job, changed where they stand. */
@@ -23,47 +31,50 @@ export function Editing(props: IEditingProps): React.ReactElement {
   const attributes = Object.fromEntries(
     Object.entries(job.attributes ?? {}).filter(([key]) => key !== NOTE)
   );
+  const kept = job.attributes?.[NOTE];
+  const said = typeof kept === 'string' ? kept : '';
   return (
     <LabelsEditor
       tags={job.tags ?? []}
       attributes={attributes}
       onChange={onChange}
     >
-      {change => (
-        <Note
-          job={job}
-          onKeep={text => {
-            change(
-              text === '' ? { delete: [NOTE] } : { set: { [NOTE]: text } }
-            );
-          }}
-        />
-      )}
+      <NoteField
+        label={`Note on job ${job.number}`}
+        said={said}
+        longest={LONGEST_NOTE}
+        onKeep={(text, before) => {
+          const change =
+            text === '' ? { delete: [NOTE] } : { set: { [NOTE]: text } };
+          const seen = before === '' && said === '' ? kept : before || null;
+          return onChange(expecting(change, { [NOTE]: seen ?? null }));
+        }}
+      />
     </LabelsEditor>
   );
 }
 
-type Change = Omit<IThingChange, 'thing'>;
-
-/** Labels and attributes of anything. */
+/** Labels and attributes of anything. What others wrote since they were shown is not written over: it is said. */
 export function LabelsEditor(props: {
   tags: readonly string[];
-  attributes: { readonly [key: string]: Value };
+  attributes: Attributes;
+  /** Changes the thing, and returns when the page knows how it is now. */
   onChange: (change: Change) => Promise<void>;
-  /** What else is changed here, in the same way. */
-  children?: (change: (change: Change) => void) => React.ReactNode;
+  /** What else is changed here. */
+  children?: React.ReactNode;
 }): React.ReactElement {
   const { tags, attributes, onChange, children } = props;
   const [failure, setFailure] = React.useState('');
-  const attempt = (change: Change) => {
-    onChange(change).then(
-      () => {
-        setFailure('');
-      },
-      (error: unknown) => {
-        setFailure(asAcaiError(error).message);
-      }
-    );
+  const attempt = async (change: Change, seen: Attributes) => {
+    try {
+      await onChange(expecting(change, seen));
+      setFailure('');
+      return null;
+    } catch (error) {
+      const told = asAcaiError(error);
+      setFailure(told.message);
+      return told;
+    }
   };
   return (
     <div data-lm-suppress-shortcuts="true">
@@ -73,7 +84,7 @@ export function LabelsEditor(props: {
             key={`+${label}`}
             words={oneLine(label)}
             onRemove={() => {
-              attempt({ remove_labels: [label] });
+              void attempt({ remove_labels: [label] }, attributes);
             }}
           />
         ))}
@@ -82,13 +93,13 @@ export function LabelsEditor(props: {
             key={key}
             words={`${oneLine(key)} ${formatValue(key, value)}`}
             onRemove={() => {
-              attempt({ delete: [key] });
+              void attempt({ delete: [key] }, attributes);
             }}
           />
         ))}
       </ul>
-      <AddField onAdd={attempt} />
-      {children?.(attempt)}
+      <AddField attributes={attributes} onAdd={attempt} />
+      {children}
       {failure !== '' && (
         <p className="jp-AcaiView-error" role="alert">
           {failure}
@@ -113,11 +124,29 @@ function Chip(props: {
   );
 }
 
+/** The line stays until it is done. It is held against what stood there when somebody began to type it. */
 function AddField(props: {
-  onAdd: (change: Omit<IThingChange, 'thing'>) => void;
+  attributes: Attributes;
+  /** Returns why it was refused, null when it is done. */
+  onAdd: (change: Change, seen: Attributes) => Promise<AcaiError | null>;
 }): React.ReactElement {
+  const { attributes, onAdd } = props;
   const [line, setLine] = React.useState('');
   const [fault, setFault] = React.useState('');
+  const [seen, setSeen] = React.useState(attributes);
+  const add = async () => {
+    const read = readTagLine(line);
+    setFault(read.fault);
+    if (read.fault !== '') {
+      return;
+    }
+    const refused = await onAdd(read.change, seen);
+    if (refused === null) {
+      setLine(now => (now === line ? '' : now));
+    } else {
+      setSeen(seenAfter(refused, seen));
+    }
+  };
   return (
     <>
       <input
@@ -127,17 +156,14 @@ function AddField(props: {
         placeholder="stage=candidate +reviewed"
         value={line}
         onChange={event => {
+          if (line === '') {
+            setSeen(attributes);
+          }
           setLine(event.target.value);
         }}
         onKeyDown={event => {
-          if (event.key !== 'Enter') {
-            return;
-          }
-          const read = readTagLine(line);
-          setFault(read.fault);
-          if (read.fault === '') {
-            props.onAdd(read.change);
-            setLine('');
+          if (event.key === 'Enter') {
+            void add();
           }
         }}
       />
@@ -147,43 +173,5 @@ function AddField(props: {
         </span>
       )}
     </>
-  );
-}
-
-/** It is kept when somebody leaves the field, or presses Enter with Ctrl. */
-function Note(props: {
-  job: IJob;
-  onKeep: (text: string) => void;
-}): React.ReactElement {
-  const { job, onKeep } = props;
-  const kept = job.attributes?.[NOTE];
-  const said = typeof kept === 'string' ? kept : '';
-  const [text, setText] = React.useState(said);
-  React.useEffect(() => {
-    setText(said);
-  }, [said]);
-  const keep = () => {
-    if (text.trim() !== said) {
-      onKeep(text.trim());
-    }
-  };
-  return (
-    <textarea
-      className="jp-AcaiFilter-field jp-AcaiLabels-note"
-      aria-label={`Note on job ${job.number}`}
-      placeholder="a note"
-      rows={2}
-      maxLength={LONGEST_NOTE}
-      value={text}
-      onChange={event => {
-        setText(event.target.value);
-      }}
-      onBlur={keep}
-      onKeyDown={event => {
-        if (event.key === 'Enter' && event.ctrlKey) {
-          keep();
-        }
-      }}
-    />
   );
 }

@@ -32,8 +32,11 @@ export function Sections(props: ISectionsProps): React.ReactElement {
           job={job}
           onChange={async change => {
             const thing = String(job.number);
-            await client.tag({ changes: [{ thing, ...change }] });
-            await model.refresh();
+            try {
+              await client.tag({ changes: [{ thing, ...change }] });
+            } finally {
+              await model.refresh();
+            }
           }}
         />
       </Section>

@@ -45,7 +45,8 @@ def list_file_set_versions(call: Call) -> VersionsPage:
 
 def update_file_set(call: Call) -> FileSet:
     """Change a note."""
-    return call.services.lake.file_sets.set_note(call.project, call.params["ref"], call.sent(UpdateFileSet).note)
+    wanted = call.sent(UpdateFileSet)
+    return call.services.lake.file_sets.set_note(call.project, call.params["ref"], wanted.note, wanted.expect)
 
 
 def remove_file_sets(call: Call) -> RemovedFileSets:

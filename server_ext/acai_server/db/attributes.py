@@ -32,6 +32,14 @@ _UPSERT = """
 _OF = """
     SELECT a.subject_id, k.name, a.type, a.number, a.text FROM attribute a JOIN attribute_key k ON k.id = a.key_id
     WHERE k.project_id = ? AND k.subject_kind = ? AND a.subject_id IN"""
+_SWAP = {
+    "change": "UPDATE attribute SET type = ?, number = ?, text = ?",
+    "delete": "DELETE FROM attribute",
+    "add": """
+    INSERT INTO attribute (type, number, text, subject_id, key_id) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (subject_id, key_id) DO NOTHING""",
+}
+_WHERE_IT_IS = " WHERE subject_id = ? AND key_id = ? AND type = ? AND {0} = ?"
 _LABELS_OF = """
     SELECT l.subject_id, l.label FROM attribute_label l JOIN attribute_key k ON k.id = l.key_id
     WHERE k.project_id = ? AND k.subject_kind = ? AND l.subject_id IN"""
@@ -100,6 +108,25 @@ class AttributeRecords:
         keys = self.ensure(project, kind, (key for _, key, _ in values))
         rows = [(subject, keys[key], *as_columns(value)) for subject, key, value in values]
         batches.change(self._session, _UPSERT, sorted(rows))
+
+    def swap(
+        self, project: ProjectId, kind: SubjectKind, subject: int, key: str, values: tuple[Value | None, Value | None]
+    ) -> bool:
+        """Put a value in the place of another, None for nothing; returns False where there is something else.
+
+        The condition is in the statement, so of many who expect the same value one has it replaced.
+        """
+        before, after = values
+        if before is None and after is None:
+            return key not in self.of_many(project, kind, [subject], [key])[subject]
+        at = (subject, self.ensure(project, kind, [key])[key])
+        written = () if after is None else as_columns(after)
+        if before is None:
+            return batches.changed(self._session, _SWAP["add"], *written, *at) == 1
+        expected, number, text = as_columns(before)
+        column, value = ("number", number) if text is None else ("text", text)
+        sql = _SWAP["delete" if after is None else "change"] + _WHERE_IT_IS.format(column)
+        return batches.changed(self._session, sql, *written, *at, expected, value) == 1
 
     def delete(self, project: ProjectId, kind: SubjectKind, wanted: list[tuple[int, str]]) -> None:
         """Delete attributes; one that is not there stays so."""

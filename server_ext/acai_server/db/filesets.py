@@ -157,9 +157,12 @@ class FileSetRecords:
         self._session.expire_all()
         return _stored(batches.select(self._session, f"{_VERSION} v.id = ?", version.id)[0], [])
 
-    def set_note(self, version: FileSetVersionId, note: str) -> None:
-        """Change the note of a version."""
-        self._session.execute(update(FileSetVersionRow).where(FileSetVersionRow.id == version).values(note=note))
+    def set_note(self, version: FileSetVersionId, note: str, expect: str | None = None) -> bool:
+        """Change the note of a version; returns False where another was expected, and changes nothing then."""
+        sql = "UPDATE file_set_version SET note = ? WHERE id = ?"
+        expected = () if expect is None else (expect,)
+        more = "" if expect is None else " AND note = ?"
+        return batches.changed(self._session, sql + more, note, version, *expected) == 1
 
     # -- tombstones
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from acai_jupyter.contract.errors import BadRequest
+from acai_jupyter.contract.errors import BadRequest, Outdated
 from acai_jupyter.contract.filesets import Entry, EntryPage, FileSet, FileSetPage, VersionsPage, check_note
 from acai_jupyter.contract.specs import parse_set
 from acai_server.db import sight
@@ -52,14 +52,17 @@ class FileSets:
             found = [stored.public for stored in work.file_sets.versions(name.id, before, limit + 1)]
         return VersionsPage(found[:limit], found[limit - 1].version if len(found) > limit else None)
 
-    def set_note(self, project: ProjectId, ref: str, note: str) -> FileSet:
-        """Change the note of a version."""
+    def set_note(self, project: ProjectId, ref: str, note: str, expect: str | None = None) -> FileSet:
+        """Change the note of a version; only from another, if one is given."""
         check_note(note)
+        check_note(expect or "")
         with self._database.writing() as work:
             stored = work.file_sets.find(project, parse_set(ref))
             sight.refuse_set(stored.public.name)
-            if stored.public.note != note:
-                work.file_sets.set_note(stored.id, note)
+            if expect is not None or stored.public.note != note:
+                if not work.file_sets.set_note(stored.id, note, expect):
+                    found = work.file_sets.by_id([stored.id])[stored.id].public
+                    raise Outdated.of("note", found.ref, "somebody", found.note or None)
                 work.events.record(project, "file_set_changed", stored.public.ref)
             return work.file_sets.by_id([stored.id])[stored.id].public
 

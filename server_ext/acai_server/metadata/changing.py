@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acai_jupyter.contract.errors import BadAttribute, BadRequest
+from acai_jupyter.contract.errors import BadAttribute, BadRequest, Outdated
+from acai_jupyter.contract.metadata import Time
 from acai_jupyter.contract.query.builtin import BUILT_IN, PARAMETERS, TAGS, SubjectKind, is_reserved
 from acai_jupyter.contract.specs import parse_set, parse_spec
 from acai_server.db import sight
 from acai_server.db.attributes import as_columns, fault_of
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
     from acai_jupyter.contract.ids import ProjectId, UserId
     from acai_jupyter.contract.metadata import ThingChange, Value
     from acai_server.db.work import Work
     from acai_server.metadata.things import Thing
 
 _TOLD_THINGS = 100
+_LOOKED_BACK = 100
+"""Among so many of the last changes of a thing it is looked for who changed a key."""
 
 
 def change(work: Work, project: ProjectId, user: UserId, wanted: list[tuple[Thing, ThingChange]]) -> list[str]:
@@ -59,11 +64,21 @@ def _check(thing: Thing, wanted: ThingChange) -> None:
         _check_key(thing, key, is_own=key in BUILT_IN[thing.kind] or key.startswith(PARAMETERS))
         if key in wanted.set:
             raise BadAttribute(key=key, thing=thing.name, reason="it is set and deleted at once")
+    _check_expected(thing, wanted)
     for label in [*wanted.add_labels, *wanted.remove_labels]:
         if label != label.strip() or not label.isprintable() or label[:1] in "+-":
             raise BadAttribute(
                 key=label[:80], thing=thing.name, reason="a label is one line of text and begins with neither + nor -"
             )
+
+
+def _check_expected(thing: Thing, wanted: ThingChange) -> None:
+    for key, before in wanted.expect.items():
+        if key not in wanted.set and key not in wanted.delete:
+            raise BadAttribute(key=key, thing=thing.name, reason="a value is expected of it, and it is not changed")
+        fault = None if before is None else fault_of(before)
+        if fault is not None:
+            raise BadAttribute(key=key, thing=thing.name, reason=f"of the value that is expected, {fault}")
 
 
 def _check_key(thing: Thing, key: str, *, is_own: bool) -> None:
@@ -80,25 +95,52 @@ def _change(
 ) -> list[str]:
     if not wanted:
         return []
+    _swap(work, project, kind, wanted)
     rows = [thing.id for thing, _ in wanted]
     given = work.attributes.of_many(project, kind, rows)
     labels = work.attributes.labels_of(project, kind, rows)
-    changes = [(thing, _difference(one, given[thing.id], labels[thing.id])) for thing, one in wanted]
-    changes = [(thing, found) for thing, found in changes if any(found.values())]
-    _write(work, project, kind, [(thing.id, found) for thing, found in changes])
-    work.changes.add(kind, user, work.clock.now(), [(thing.id, found) for thing, found in changes])
-    return [thing.name for thing, _ in changes]
+    changes = [(thing, one, _difference(one, given[thing.id] | one.expect, labels[thing.id])) for thing, one in wanted]
+    changes = [change for change in changes if any(change[2].values())]
+    _write(work, project, kind, [(thing.id, _without(found, one.expect)) for thing, one, found in changes])
+    work.changes.add(kind, user, work.clock.now(), [(thing.id, found) for thing, _, found in changes])
+    return [thing.name for thing, _, _ in changes]
 
 
-def _difference(wanted: ThingChange, given: dict[str, Value], labels: list[str]) -> dict[str, Any]:
+def _swap(work: Work, project: ProjectId, kind: SubjectKind, wanted: list[tuple[Thing, ThingChange]]) -> None:
+    """Write what is expected to have a value, in one order everywhere: PostgreSQL waits for who has a row."""
+    swaps = [(thing, key, one) for thing, one in wanted for key in one.expect]
+    if swaps:  # new keys come first, as in `write`, or two who wait for each other would
+        work.attributes.ensure(project, kind, (key for _, one in wanted for key in one.set))
+    for thing, key, one in sorted(swaps, key=lambda swap: (swap[0].id, swap[1])):
+        if not work.attributes.swap(project, kind, thing.id, key, (one.expect[key], one.set.get(key))):
+            found = work.attributes.of_many(project, kind, [thing.id], [key])[thing.id].get(key)
+            by = _last_of(work, thing, key)
+            if isinstance(found, Time):
+                raise Outdated.of(key, _subject(thing.name), by, found.time.isoformat(), type="time")
+            raise Outdated.of(key, _subject(thing.name), by, found)
+
+
+def _without(found: dict[str, Any], keys: Container[str]) -> dict[str, Any]:
+    """Return what is left to be done when some keys are."""
+    values = {key: value for key, value in found["set"].items() if key not in keys}
+    return found | {"set": values, "deleted": [key for key in found["deleted"] if key not in keys]}
+
+
+def _is_same(one: Value | None, other: Value | None) -> bool:
+    return one is other if one is None or other is None else as_columns(one) == as_columns(other)
+
+
+def _last_of(work: Work, thing: Thing, key: str) -> str:
+    """Return who changed a key of a thing last."""
+    changes = work.changes.of(thing.kind, thing.id, None, _LOOKED_BACK)
+    return next((one.user for one in changes if key in one.set or key in one.deleted), "somebody")
+
+
+def _difference(wanted: ThingChange, given: Mapping[str, Value | None], labels: list[str]) -> dict[str, Any]:
     """What is to be done; what is so already is not."""
     return {
-        "set": {
-            key: value
-            for key, value in wanted.set.items()
-            if key not in given or as_columns(given[key]) != as_columns(value)
-        },
-        "deleted": [key for key in dict.fromkeys(wanted.delete) if key in given],
+        "set": {key: value for key, value in wanted.set.items() if not _is_same(given.get(key), value)},
+        "deleted": [key for key in dict.fromkeys(wanted.delete) if given.get(key) is not None],
         "added_labels": [label for label in dict.fromkeys(wanted.add_labels) if label not in labels],
         "removed_labels": [
             label for label in dict.fromkeys(wanted.remove_labels) if label in labels and label not in wanted.add_labels

@@ -15,6 +15,7 @@ from acai_jupyter.contract.errors import (
     FileNotFound,
     FileSetNotFound,
     TooManyKept,
+    Outdated,
 )
 from acai_jupyter.contract.filesets import RemovedFileSets, RemoveFileSets
 from acai_jupyter.contract.jobs import CreateJob
@@ -398,6 +399,24 @@ class NoteSuite(LakeSuite):
             user.lake.file_sets.set_note(user.member.project_id, "s:1", "a\0b")
         with pytest.raises(FileSetNotFound):
             user.lake.file_sets.set_note(user.member.project_id, "s:7", "x")
+
+    def test_a_note_is_written_only_over_the_one_that_is_expected(self, user: LakeUser) -> None:
+        make(user, "s", a="1")
+        project, sets = user.member.project_id, user.lake.file_sets
+        assert sets.set_note(project, "s:1", "first", "").note == "first"
+        with pytest.raises(Outdated, match="'note' of s:1 was not changed: somebody set it to 'first'"):
+            sets.set_note(project, "s:1", "second", "")
+
+        def write(number: int) -> bool:
+            try:
+                return bool(sets.set_note(project, "s:1", f"of {number}", "first"))
+            except Outdated:
+                return False
+
+        written = at_once(6, write)
+        assert written.count(True) == 1
+        assert listed(user)[0].note == f"of {written.index(True)}"
+        assert len(told(user, "file_set_changed")) == 2
 
 
 class RemovalSuite(LakeSuite):

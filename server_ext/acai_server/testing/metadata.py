@@ -16,6 +16,7 @@ from acai_jupyter.contract.errors import (
     FileNotFound,
     FileSetNotFound,
     JobNotFound,
+    Outdated,
     SearchTooLong,
 )
 from acai_jupyter.contract.metadata import ThingChange, Time
@@ -153,6 +154,89 @@ class MetadataSuite:
         known = made.service.get(made.project, str(job)).attributes
         assert {f"key{number}": number for number in range(8)}.items() <= known.items()
         assert len(made.service.changes(made.project, str(job), None, 100).changes) == 8
+
+    @pytest.mark.parametrize("before", [None, "draft", 3, True, Time(NOON)])
+    def test_what_is_as_expected_is_written(self, made: Library, before: Any) -> None:
+        job = str(made.submit())
+        if before is not None:
+            made.change(job, stage=before)
+        wanted = ThingChange(job, set={"stage": "final"}, add_labels=["good"], expect={"stage": before})
+        assert made.change_all(wanted) == [job]
+        assert made.service.get(made.project, job).attributes == {"stage": "final"}
+        newest = made.service.changes(made.project, job, None, 1).changes[0]
+        assert (newest.set, newest.added_labels) == ({"stage": "final"}, ["good"])
+        assert made.change_all(ThingChange(job, set={"stage": "final"}, expect={"stage": "final"})) == []
+        assert made.change_all(ThingChange(job, delete=["stage"], expect={"stage": "final"})) == [job]
+        assert made.service.changes(made.project, job, None, 1).changes[0].deleted == ["stage"]
+        assert made.service.get(made.project, job).attributes == {}
+        assert made.change_all(ThingChange(job, delete=["stage"], expect={"stage": None})) == []
+
+    @pytest.mark.parametrize("expected", [None, "draft", 1, False])
+    def test_over_what_is_not_expected_nothing_is_written_and_it_is_said(self, made: Library, expected: Any) -> None:
+        other = library(made.database, user="ana")
+        job = str(made.submit())
+        made.change(job, stage="draft", note="ours")
+        other.change(job, stage="final")
+        for change in (
+            ThingChange(job, set={"stage": "kept", "n": 1}, add_labels=["a"], expect={"stage": expected}),
+            ThingChange(job, delete=["stage", "note"], expect={"stage": expected, "note": "ours"}),
+        ):
+            with pytest.raises(Outdated, match=f"'stage' of job {job} was not changed: ana set it to 'final'") as told:
+                made.change_all(change)
+            assert (told.value.details["by"], told.value.details["found"]) == ("ana", "final")
+        known = made.service.get(made.project, job)
+        assert (known.attributes, known.tags) == ({"stage": "final", "note": "ours"}, [])
+        other.change_all(ThingChange(job, delete=["stage"]))
+        with pytest.raises(Outdated, match="ana took it away"):
+            made.change_all(ThingChange(job, set={"stage": "kept"}, expect={"stage": "final"}))
+
+    def test_what_is_not_changed_cannot_be_expected(self, made: Library) -> None:
+        job = str(made.submit())
+        with pytest.raises(BadAttribute, match="not changed"):
+            made.change_all(ThingChange(job, set={"a": 1}, expect={"b": None}))
+        with pytest.raises(BadAttribute, match="NUL"):
+            made.change_all(ThingChange(job, set={"a": 1}, expect={"a": "x\0"}))
+
+    @pytest.mark.parametrize(("before", "after"), [(None, True), ("draft", True), (3, True), ("draft", False)])
+    def test_of_many_who_expect_the_same_one_writes(self, made: Library, before: Any, *, after: bool) -> None:
+        job = str(made.submit())
+        if before is not None:
+            made.change(job, stage=before)
+
+        def write(number: int) -> str:
+            stage: dict[str, Any] = {"stage": number + 100} if after else {}
+            deleted = [] if after else ["stage"]
+            change = ThingChange(job, set={f"k{number}": 1} | stage, delete=deleted, expect={"stage": before})
+            try:
+                made.change_all(change)
+            except Outdated as error:
+                return str(error.details["found"])
+            return "written"
+
+        told = at_once(8, write)
+        known = made.service.get(made.project, job).attributes
+        writer = told.index("written")
+        assert known == {f"k{writer}": 1} | ({"stage": 100 + writer} if after else {})
+        others = told[:writer] + told[writer + 1 :]
+        assert set(others) == {str(known.get("stage"))}
+
+    def test_counting_by_what_is_expected_counts_each(self, made: Library) -> None:
+        """Whoever is told reads again and writes again: nothing of what anybody did is lost."""
+        job = str(made.submit())
+        made.change(job, n=0)
+
+        def count(_: int) -> None:
+            while True:
+                n = made.service.get(made.project, job).attributes["n"]
+                assert isinstance(n, int)
+                try:
+                    made.change_all(ThingChange(job, set={"n": n + 1}, expect={"n": n}))
+                except Outdated:
+                    continue
+                return
+
+        at_once(6, count)
+        assert made.service.get(made.project, job).attributes == {"n": 6}
 
     def test_projects_know_nothing_of_each_other(self, made: Library) -> None:
         other = library(made.database, "other", "ana")

@@ -1,0 +1,107 @@
+import * as React from 'react';
+
+import { asAcaiError } from '../core/connectionStore';
+import { oneLine } from '../core/text';
+import { Action } from '../views/action';
+
+/**
+ * A note that is changed where it stands: kept when somebody leaves the field, or presses Enter with Ctrl. When somebody
+ * else writes another meanwhile, what is typed stays, and whoever typed it says which of the two is to be.
+ */
+export function NoteField(props: {
+  label: string;
+  /** The note as the page knows it now. */
+  said: string;
+  longest: number;
+  /** Writes it in the place of another; rejects where there is a third. */
+  onKeep: (text: string, before: string) => Promise<void>;
+}): React.ReactElement {
+  const { label, said, longest, onKeep } = props;
+  const [text, setText] = React.useState(said);
+  /** What was there when somebody began to type. */
+  const [before, setBefore] = React.useState(said);
+  const [failure, setFailure] = React.useState('');
+  /** What is on its way, so that nobody is told of what they wrote themselves. */
+  const [sent, setSent] = React.useState<string | null>(null);
+  const [known, setKnown] = React.useState(said);
+  if (known !== said) {
+    setKnown(said);
+    const isSaid = text === before || text.trim() === said;
+    if (isSaid || said === sent) {
+      setBefore(said);
+      setFailure('');
+    }
+    if (isSaid) {
+      setText(said);
+    }
+  }
+  const isOther = text !== before && said !== before;
+  const keep = (over: string) => {
+    const words = text.trim();
+    setSent(words);
+    onKeep(words, over).then(
+      () => {
+        setBefore(words);
+        setFailure('');
+      },
+      (error: unknown) => {
+        setSent(null);
+        setFailure(asAcaiError(error).message);
+      }
+    );
+  };
+  const keepIfTyped = () => {
+    const words = text.trim();
+    if (words !== before && words !== sent && !isOther) {
+      keep(before);
+    }
+  };
+  return (
+    <>
+      <textarea
+        className="jp-AcaiFilter-field jp-AcaiLabels-note"
+        aria-label={label}
+        placeholder="a note"
+        rows={2}
+        maxLength={longest}
+        value={text}
+        onChange={event => {
+          setSent(null);
+          setText(event.target.value);
+        }}
+        onBlur={keepIfTyped}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && event.ctrlKey) {
+            keepIfTyped();
+          }
+        }}
+      />
+      {(isOther || failure !== '') && (
+        <p className="jp-AcaiView-error" role="alert">
+          {failure ||
+            (said === ''
+              ? 'Somebody took the note away meanwhile.'
+              : `Somebody wrote meanwhile: '${oneLine(said)}'.`)}
+        </p>
+      )}
+      {isOther && (
+        <div role="group" aria-label={`${label}, which of the two`}>
+          <Action
+            words="write mine over it"
+            onClick={() => {
+              keep(said);
+            }}
+          />
+          <Action
+            words="take theirs"
+            onClick={() => {
+              setText(said);
+              setBefore(said);
+              setFailure('');
+            }}
+          />
+        </div>
+      )}
+    </>
+  );
+}
