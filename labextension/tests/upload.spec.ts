@@ -11,6 +11,7 @@ import { ObjectClient } from '../src/core/objectClient';
 import { Sha256, sha256Of } from '../src/core/sha256';
 import type { IGivenFile, Upload } from '../src/core/upload';
 import { type ILittleStorage, UploadList } from '../src/core/uploadList';
+import { type ILockManager, UploadLocks } from '../src/core/uploadLocks';
 
 /** A server that keeps upload sessions by the rules of the real one, as far as a page uses them. */
 class SessionTransport implements ITransport {
@@ -150,10 +151,43 @@ function memory(): ILittleStorage {
   };
 }
 
-function pageOf(server: SessionTransport, storage = memory()): UploadList {
+/** A browser's locks, as far as pages of ours use them: who waits is let in when all who were before are gone. */
+class BrowserLocks {
+  readonly held = new Map<string, Promise<unknown>>();
+
+  query(): Promise<LockManagerSnapshot> {
+    const held = [...this.held.keys()].map(name => ({ name }));
+    return Promise.resolve({ held, pending: [] });
+  }
+
+  async request(
+    name: string,
+    options: LockOptions,
+    callback: (lock: Lock | null) => unknown
+  ): Promise<unknown> {
+    if (options.ifAvailable === true && this.held.has(name)) {
+      return callback(null);
+    }
+    if (options.ifAvailable !== true) {
+      await this.held.get(name);
+    }
+    const done = Promise.resolve(callback({ name, mode: 'exclusive' }));
+    this.held.set(name, done);
+    await done;
+    this.held.delete(name);
+    return done;
+  }
+}
+
+function pageOf(
+  server: SessionTransport,
+  storage = memory(),
+  locks?: BrowserLocks
+): UploadList {
   const client = new AcaiClient(server);
   const objects = new ObjectClient(client);
-  return new UploadList(client, objects, storage, () => 'default');
+  const owned = new UploadLocks(locks as ILockManager | undefined);
+  return new UploadList(client, objects, storage, () => 'default', owned);
 }
 
 const LARGE = new Uint8Array(9 * 1024 ** 2).map((_, at) => at % 251);
@@ -259,6 +293,49 @@ describe('an upload', () => {
     const upload = again.start(given(3), '/');
     await ended(upload);
     expect(upload.phase).toBe('done');
+  });
+
+  it('is told from one that another page of the browser sends', async () => {
+    const server = new SessionTransport();
+    const [storage, locks] = [memory(), new BrowserLocks()];
+    const first = pageOf(server, storage, locks);
+    server.rest = 0;
+    const upload = first.start(given(3), '/');
+    await ended(upload);
+    expect(upload.phase).toBe('failed');
+    const second = pageOf(server, storage, locks);
+    await second.look();
+    expect(second.elsewhere.map(one => one.label)).toEqual(['many to /']);
+    expect(second.brokenOff).toEqual([]);
+    const told = new Promise<void>(tell => {
+      second.subscribe(() => {
+        if (second.brokenOff.length > 0) {
+          tell();
+        }
+      });
+    });
+    first.dismiss(upload); // as when its page is closed
+    await told;
+    expect(second.elsewhere).toEqual([]);
+    server.rest = 9;
+    const again = second.start(given(3), '/');
+    await ended(again);
+    expect([again.phase, again.kept.id]).toEqual(['done', 's1']);
+    await first.look();
+    expect([first.elsewhere, first.brokenOff]).toEqual([[], []]);
+  });
+
+  it('is not gone on with by two pages at once', async () => {
+    const server = new SessionTransport();
+    const [storage, locks] = [memory(), new BrowserLocks()];
+    server.rest = 0;
+    const failed = pageOf(server, storage).start(given(3), '/');
+    await ended(failed);
+    const pages = [0, 1].map(() => pageOf(server, storage, locks));
+    await Promise.all(pages.map(page => page.look()));
+    const both = pages.map(page => page.start(given(3), '/'));
+    await Promise.all(both.map(ended));
+    expect(new Set(both.map(one => one.kept.id)).size).toBe(2);
   });
 
   it('is given up when somebody stops it', async () => {

@@ -5,7 +5,7 @@ import type {
   IUploadResult
 } from '../contract';
 import { asAcaiError } from './connectionStore';
-import type { AcaiError } from './errors';
+import { AcaiError } from './errors';
 import type { ObjectClient } from './objectClient';
 import { Sha256, sha256Of } from './sha256';
 import { patiently, type UploadClient } from './uploadClient';
@@ -44,6 +44,8 @@ export interface IKeptUpload {
 }
 
 export interface IUploadMemory {
+  /** Make a session this page's until it is forgotten; false where another page has it. */
+  take(id: string): Promise<boolean>;
   keep(upload: IKeptUpload): void;
   forget(id: string): void;
 }
@@ -104,7 +106,7 @@ export class Upload {
 
   private async begin(): Promise<void> {
     const { kept } = this;
-    if (kept.id !== '') {
+    if (kept.id !== '' && (await this.memory.take(kept.id))) {
       const found = await this.server.find(kept.id).catch(() => null);
       if (found?.state === 'pending') {
         await this.server.stage(kept.id, [], true);
@@ -112,10 +114,11 @@ export class Upload {
         return;
       }
       this.memory.forget(kept.id);
-      kept.large = {};
     }
+    kept.large = {};
     const { label } = kept;
     const made = await this.server.create({ label, only_changed: true });
+    await this.memory.take(made.id); // before other pages read of it
     kept.id = made.id;
     this.nextNumber = made.next_object ?? 1;
     this.memory.keep(kept);
@@ -206,11 +209,11 @@ export class Upload {
         const ours = begun.etags[part.number];
         const arrived = part.etag?.replaceAll('"', '');
         if (ours === undefined || arrived !== ours) {
-          begun.etags[part.number] = await this.put(
-            part.url,
-            part.headers,
-            piece
-          );
+          const etag = await this.put(part.url, part.headers, piece);
+          if (etag === '') {
+            throw hidden();
+          }
+          begun.etags[part.number] = etag;
           this.memory.keep(this.kept);
         }
         const etag = begun.etags[part.number] ?? '';
@@ -286,4 +289,13 @@ export class Upload {
   private readonly stopping = new AbortController();
   private readonly listeners = new Set<() => void>();
   private nextNumber = 1;
+}
+
+/** Without the marks nobody can say which parts make the file. */
+function hidden(): AcaiError {
+  return new AcaiError(
+    'store_hides_marks',
+    'The store took a part of a file and does not let this page see its mark: the CORS rules of its bucket have to expose ETag. Notebooks and shells can upload it.',
+    0
+  );
 }

@@ -7,11 +7,13 @@ import {
   Upload
 } from './upload';
 import { UploadClient } from './uploadClient';
+import { UploadLocks } from './uploadLocks';
 
 /** Where a page keeps a little, as the browser's own storage does. */
 export type ILittleStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
-const KEY = 'acai-jupyter:uploads';
+/** Where it keeps which uploads there are, of all pages of a browser. */
+export const UPLOADS_KEY = 'acai-jupyter:uploads';
 
 /**
  * The uploads of a page: those under way, and those that were broken off when an earlier page was closed. A page cannot open
@@ -22,8 +24,11 @@ export class UploadList implements IUploadMemory {
     private readonly client: AcaiClient,
     private readonly objects: ObjectClient,
     private readonly storage: ILittleStorage,
-    private readonly project: () => string
-  ) {}
+    private readonly project: () => string,
+    private readonly locks = new UploadLocks()
+  ) {
+    void this.look();
+  }
 
   uploads: readonly Upload[] = [];
 
@@ -31,13 +36,38 @@ export class UploadList implements IUploadMemory {
     return this.uploads.some(one => one.phase === 'sending');
   }
 
-  /** What was broken off, of the page's project. */
+  /** What was broken off, of the page's project; as far as it can be told, see `canTell`. */
   get brokenOff(): IKeptUpload[] {
-    const live = new Set(this.uploads.map(one => one.kept.id));
-    const project = this.project();
-    return this.kept().filter(
-      one => one.project === project && !live.has(one.id)
+    return this.notHere().filter(
+      ({ id }) => !this.canTell || this.free.has(id)
     );
+  }
+
+  /** What another page sends, of the page's project. */
+  get elsewhere(): IKeptUpload[] {
+    return this.notHere().filter(({ id }) => this.others.has(id));
+  }
+
+  /** Whether what was broken off can be told from what another page sends. */
+  get canTell(): boolean {
+    return this.locks.canTell;
+  }
+
+  /** Find out which uploads other pages send. To be called when one of them wrote down that there is another. */
+  async look(): Promise<void> {
+    const ids = this.kept().map(one => one.id);
+    const others = await this.locks.others(ids);
+    for (const id of others) {
+      if (!this.others.has(id)) {
+        void this.locks.whenFree(id).then(() => {
+          this.others.delete(id);
+          return this.look();
+        });
+      }
+    }
+    this.others = others;
+    this.free = new Set(ids.filter(id => !others.has(id)));
+    this.tell();
   }
 
   subscribe(listener: () => void): () => void {
@@ -80,6 +110,8 @@ export class UploadList implements IUploadMemory {
 
   /** Take one that has ended out of the list. */
   dismiss(upload: Upload): void {
+    this.locks.release(upload.kept.id);
+    this.free.add(upload.kept.id);
     this.uploads = this.uploads.filter(one => one !== upload);
     this.tell();
   }
@@ -91,6 +123,10 @@ export class UploadList implements IUploadMemory {
     await new UploadClient(this.client, kept.project).abort(kept.id);
   }
 
+  take(id: string): Promise<boolean> {
+    return this.locks.take(id);
+  }
+
   keep(upload: IKeptUpload): void {
     const rest = this.kept().filter(one => one.id !== upload.id);
     this.write([...rest, upload]);
@@ -98,11 +134,22 @@ export class UploadList implements IUploadMemory {
 
   forget(id: string): void {
     this.write(this.kept().filter(one => one.id !== id));
+    this.locks.release(id);
+  }
+
+  private notHere(): IKeptUpload[] {
+    const live = new Set(this.uploads.map(one => one.kept.id));
+    const project = this.project();
+    return this.kept().filter(
+      one => one.project === project && !live.has(one.id)
+    );
   }
 
   private kept(): IKeptUpload[] {
     try {
-      const found: unknown = JSON.parse(this.storage.getItem(KEY) ?? '[]');
+      const found: unknown = JSON.parse(
+        this.storage.getItem(UPLOADS_KEY) ?? '[]'
+      );
       return Array.isArray(found) ? (found as IKeptUpload[]) : [];
     } catch {
       return [];
@@ -111,7 +158,7 @@ export class UploadList implements IUploadMemory {
 
   private write(kept: readonly IKeptUpload[]): void {
     try {
-      this.storage.setItem(KEY, JSON.stringify(kept));
+      this.storage.setItem(UPLOADS_KEY, JSON.stringify(kept));
     } catch {
       // A full or closed storage: it goes on, but not after the page is gone.
     }
@@ -123,6 +170,8 @@ export class UploadList implements IUploadMemory {
     }
   };
 
+  private others: Set<string> = new Set<string>();
+  private free: Set<string> = new Set<string>();
   private readonly listeners = new Set<() => void>();
 }
 

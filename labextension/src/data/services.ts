@@ -4,7 +4,8 @@ import { projectOf } from '../connection/project';
 import { DataClient } from '../core/dataClient';
 import { ObjectClient } from '../core/objectClient';
 import { PreviewReader } from '../core/previews';
-import { UploadList } from '../core/uploadList';
+import { UPLOADS_KEY, UploadList } from '../core/uploadList';
+import { UploadLocks } from '../core/uploadLocks';
 import type { IAcaiConnection } from '../tokens';
 
 /** What all parts of this area share; made when one of them is first shown. */
@@ -21,8 +22,14 @@ export class DataServices {
       connection.client,
       this.objects,
       window.localStorage,
-      () => projectOf(connection)
+      () => projectOf(connection),
+      new UploadLocks((navigator as Partial<Navigator>).locks)
     );
+    window.addEventListener('storage', ({ key }) => {
+      if (key === UPLOADS_KEY) {
+        void this.uploads.look();
+      }
+    });
     window.addEventListener('beforeunload', event => {
       if (this.uploads.isSending) {
         event.preventDefault();

@@ -36,11 +36,19 @@ export function UploadsView(props: {
             }}
           />
         ))}
+        {uploads.elsewhere.map(kept => (
+          <li key={kept.id} data-phase="elsewhere">
+            <span>{oneLine(kept.label)}</span>
+            <span className="jp-AcaiData-hint" role="status">
+              is under way in another tab
+            </span>
+          </li>
+        ))}
         {uploads.brokenOff.map(kept => (
           <li key={kept.id}>
             <span>{oneLine(kept.label)}</span>
             <span className="jp-AcaiData-hint">
-              {`was broken off. Drop or pick the same ${kept.files.toLocaleString('en-US')} files again to go on.`}
+              {`${uploads.canTell ? 'was broken off' : 'was broken off, or is under way in another tab'}. Drop or pick the same ${kept.files.toLocaleString('en-US')} files again to go on.`}
             </span>
             <Action
               words="give up"
