@@ -7,3 +7,8 @@ declare module '*/package.json' {
   const manifest: { version: string };
   export default manifest;
 }
+
+declare module '*?url&inline' {
+  const url: string;
+  export default url;
+}

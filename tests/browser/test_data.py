@@ -222,3 +222,44 @@ def find(data: Data) -> None:
     expect(graph.get_by_role("status")).to_have_text("Provenance of job 1")
     field.fill("")
     data.page.forgive("400")  # the query that is none
+
+
+TABLE = """%load_ext acai_jupyter
+import hashlib, pathlib
+import pyarrow as pa, pyarrow.parquet as pq
+place = pathlib.Path("raw"); place.mkdir()
+rows = 300_000
+names = [f"<img src=x onerror=document.title='owned'>{n}" for n in range(rows)]
+digests = [hashlib.md5(n.to_bytes(4)).hexdigest() for n in range(rows)]
+table = pa.table({"number": range(rows), "name": names, "digest": digests})
+pq.write_table(table, place / "table.parquet", row_group_size=5_000, use_dictionary=False, compression="zstd")
+(place / "broken.parquet").write_text("no table")
+large = (place / "table.parquet").stat().st_size > 3_000_000
+%acai put raw /raw --as raw
+print("large enough" if large else "too small")"""
+
+
+def test_rows_of_a_parquet_file_are_shown_by_parts_without_all_of_it(start_lab: StartLab, open_page: OpenPage) -> None:
+    page = open_page(start_lab()).open()
+    page.new_notebook()
+    page.run(TABLE)
+    expect(page.output("large enough")).to_be_visible(timeout=JOBS_MS)
+    data = Data(page)
+    page.choose("View", "ACAI Data")
+    data.file("raw/").click()
+    data.file("table.parquet").dblclick()
+    data.about("/raw/table.parquet").get_by_role("button", name="open version 1").click()
+    parts = page.page.get_by_role("group", name="part of the file")
+    expect(parts).to_contain_text("part 1 of 300")
+    expect(page.page.locator(".jp-CSVViewer")).to_be_visible()
+    page.photograph("preview-parquet")
+    page.page.get_by_role("button", name="the next part").click()
+    expect(parts).to_contain_text("part 2 of 300")
+    assert 0 < sum(data.ranges) < 800_000
+    assert page.page.title() != "owned"
+    data.file("broken.parquet").dblclick()
+    data.about("/raw/broken.parquet").get_by_role("button", name="open version 1").click()
+    dialog = page.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("broken.parquet cannot be shown as a table")
+    dialog.get_by_role("button").last.click()
+    page.forgive("cannot be shown as a table")

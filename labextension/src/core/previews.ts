@@ -96,7 +96,8 @@ export class PreviewReader {
     return { bytes: await file.read(0, sizeBytes), sizeBytes };
   }
 
-  private async locate(place: IPreviewPlace): Promise<ILocated> {
+  /** Where to read ranges of it, for what knows by itself which it needs. */
+  async locate(place: IPreviewPlace): Promise<ILocated> {
     const page = await this.client.fetch(fileSpec(place.path, place.version));
     const file = page.files[0];
     const url = page.objects[file?.[4] ?? 0];
@@ -116,7 +117,7 @@ export class PreviewReader {
   }
 }
 
-interface ILocated {
+export interface ILocated {
   sizeBytes: number;
   /** From one place on to another, which is not included. */
   read: (from: number, to: number) => Promise<Uint8Array>;

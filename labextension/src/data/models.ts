@@ -3,11 +3,14 @@ import type { Contents } from '@jupyterlab/services';
 import { AcaiError } from '../core/errors';
 import {
   type IPreview,
+  PART_BYTES,
   type PreviewReader,
   readPreviewPath
 } from '../core/previews';
 import { nameOf } from '../core/specText';
 
+/** Shown as the CSV that it could have been. */
+const PARQUET = /\.(?:parquet|pq)$/i;
 const NOT_TEXT = '\0';
 
 /** The model that JupyterLab's viewers take, with no more in it than they show. */
@@ -38,6 +41,14 @@ export async function modelOf(
   if (options.content === false) {
     const type = isNotebook ? 'notebook' : 'file';
     return { ...base, type, content: null, format: null };
+  }
+  if (PARQUET.test(path) && options.format !== 'base64') {
+    const { parquetPart } = await import('../core/parquet');
+    const file = await reader.locate(place);
+    const { text, parts } = await parquetPart(file, nameOf(path), place.part);
+    // So many texts of a part's size would have as many parts.
+    const size = parts * PART_BYTES;
+    return { ...base, type: 'file', content: text, format: 'text', size };
   }
   if (isNotebook) {
     const { bytes } = await reader.whole(place);

@@ -105,7 +105,10 @@ function addPreviews(
         version,
         part: typeof part === 'number' ? part : 1
       });
-      await commands.execute('docmanager:open', { path: `${DRIVE}:${name}` });
+      await commands.execute('docmanager:open', {
+        path: `${DRIVE}:${name}`,
+        ...(/\.(?:parquet|pq)$/i.test(path) ? { factory: 'CSVTable' } : {})
+      });
     }
   });
 }
