@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { IEvent } from '../src/contract';
+import type { IEvent, IEventPage } from '../src/contract';
 import { EventStream, type StreamState } from '../src/core/eventStream';
 import { FakeSocket } from './fakes';
 
@@ -55,6 +55,87 @@ function dropAndReopen(): void {
   socket().drop();
   vi.advanceTimersToNextTimer();
 }
+
+describe('EventStream where no socket comes through', () => {
+  let pages: Promise<IEventPage>[];
+  let asked: (number | null)[];
+
+  beforeEach(() => {
+    stream.dispose();
+    [sockets, states, numbers, reloads] = [[], [], [], 0];
+    pages = [];
+    asked = [];
+    stream = new EventStream({
+      open: since => {
+        const opened = new FakeSocket(String(since));
+        sockets.push(opened);
+        return opened;
+      },
+      poll: since => {
+        asked.push(since);
+        return pages.shift() ?? Promise.resolve({ events: [], last: 18 });
+      },
+      onState: state => states.push(state),
+      onEvent: ({ number }) => numbers.push(number),
+      onReload: () => {
+        reloads += 1;
+      },
+      random: () => 1
+    });
+    stream.start();
+  });
+
+  async function fail(): Promise<void> {
+    dropAndReopen();
+    await vi.advanceTimersByTimeAsync(0);
+  }
+
+  it('asks at each try instead, from where it is, and says so', async () => {
+    await fail();
+    expect(asked).toEqual([]);
+    pages.push(Promise.resolve({ events: [], last: 16 }));
+    await fail();
+    expect([asked, states.at(-1), reloads]).toEqual([[null], 'polling', 1]);
+    pages.push(Promise.resolve({ events: [event(17), event(18)], last: 18 }));
+    await fail();
+    expect(asked).toEqual([null, 16, 18]);
+    expect([numbers, states.at(-1)]).toEqual([[17, 18], 'polling']);
+    await fail();
+    expect(socket().address).toBe('18');
+  });
+
+  it('asks twice a minute at most, when it has asked for a while', async () => {
+    for (let failures = 0; failures < 10; failures += 1) {
+      await fail();
+    }
+    const before = Date.now();
+    await fail();
+    expect(Date.now() - before).toBe(30_000);
+  });
+
+  it('is live when a socket brings something, or stays', async () => {
+    await fail();
+    await fail();
+    socket().accept();
+    expect(states.at(-1)).toBe('polling');
+    socket().send({ events: [event(19)] });
+    expect([states.at(-1), numbers]).toEqual(['live', [19]]);
+    await fail();
+    await fail();
+    socket().accept();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(states.at(-1)).toBe('live');
+  });
+
+  it('is not there when the server does not answer either', async () => {
+    await fail();
+    await fail();
+    expect(states.at(-1)).toBe('polling');
+    pages.push(Promise.reject(new Error('nobody')));
+    await fail();
+    expect(states.at(-1)).toBe('reconnecting');
+  });
+});
 
 describe('EventStream', () => {
   it('starts from now and delivers events in order', () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,3 +52,21 @@ def test_a_broken_setting_is_a_sentence_in_the_panel_and_mending_it_is_enough(
     page.try_again.click()
     expect(page.state).to_have_text("Connected.")
     page.forgive("400 .* at http.*/acai/api/v1/status")
+
+
+def test_where_websockets_are_blocked_it_says_so_and_asks_now_and_then(
+    start_lab: StartLab, open_page: OpenPage
+) -> None:
+    page = open_page(start_lab())
+    page.page.route_web_socket(re.compile("/events/stream"), lambda socket: socket.close())
+    page.open()
+    page.open_panel()
+    expect(page.state).to_have_text(re.compile("^WebSockets do not come through to the server"))
+    page.new_notebook()
+    page.run("%load_ext acai_jupyter")
+    page.run("%%acai run --detach --memory 512Mi --name quiet\nprint('over')")
+    ended = page.panel.get_by_role("region", name="Recent jobs")
+    expect(ended).to_contain_text("quiet")
+    expect(ended).to_contain_text("finished")
+    expect(page.state).to_have_text(re.compile("^WebSockets do not come through to the server"))
+    assert page.barriers() == []

@@ -14,8 +14,9 @@ import type { IAcaiConnection } from '../tokens';
 /** The connection store with Lumino's signals on it. */
 export class AcaiConnection implements IAcaiConnection, IDisposable {
   constructor(readonly client: AcaiClient) {
-    this.streams = new EventStreams((project, since) =>
-      client.openEvents(project, since)
+    this.streams = new EventStreams(
+      (project, since) => client.openEvents(project, since),
+      (project, since) => client.events(project, since)
     );
     this.store = new ConnectionStore(client, this.streams, {
       onState: state => {

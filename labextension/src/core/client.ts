@@ -1,4 +1,4 @@
-import type { IStatus } from '../contract';
+import type { IEventPage, IStatus } from '../contract';
 import {
   AcaiError,
   errorFromResponse,
@@ -23,6 +23,14 @@ export class AcaiClient {
     } catch (error) {
       throw isMissingRoute(error) ? notEnabled() : error;
     }
+  }
+
+  /** What such a socket would tell, asked for once. */
+  events(project: string, since: number | null): Promise<IEventPage> {
+    const query = since === null ? '' : `?since=${since}`;
+    return this.request(
+      `v1/projects/${encodeURIComponent(project)}/events${query}`
+    );
   }
 
   /** A socket of pages of events after `since`; with null, of those from now on. */

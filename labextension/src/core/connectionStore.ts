@@ -132,7 +132,7 @@ export class ConnectionStore {
       return;
     }
     this.setState({ ...before, stream });
-    if (before.stream === 'reconnecting' && stream === 'live') {
+    if (before.stream === 'reconnecting' && hears(this._state)) {
       void this.refresh();
     }
   }
@@ -156,6 +156,14 @@ export class ConnectionStore {
   private pending: Promise<void> | null = null;
   private project: string | null = null;
   private stream: IFollowing | null = null;
+}
+
+/** Whether what happens on the server reaches the page, at once or late. */
+export function hears(state: ConnectionState): boolean {
+  return (
+    state.kind === 'connected' &&
+    (state.stream === 'live' || state.stream === 'polling')
+  );
 }
 
 function isStarting(error: unknown): boolean {

@@ -1,7 +1,13 @@
 import type { IEvent, IEventPage } from '../contract';
 import { backoff } from './backoff';
 
-export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'closed';
+export type StreamState =
+  | 'connecting'
+  | 'live'
+  | 'reconnecting'
+  /** No socket stays open, but the server answers: it is asked for what is new at each try of another socket. */
+  | 'polling'
+  | 'closed';
 
 /** The part of a WebSocket that the stream needs. */
 export interface IEventSocket {
@@ -13,6 +19,8 @@ export interface IEventSocket {
 
 export interface IEventStreamOptions {
   open: (since: number | null) => IEventSocket;
+  /** The events after a number in another way, for pages that no socket gets through to. */
+  poll?: (since: number | null) => Promise<IEventPage>;
   onState: (state: StreamState) => void;
   /** Called once per event, in the order of their numbers. */
   onEvent: (event: IEvent) => void;
@@ -24,6 +32,8 @@ export interface IEventStreamOptions {
 
 /** A connection shorter than this was no success: waiting times go on growing. */
 const STEADY_MS = 5_000;
+/** After so many of these in a row it is tried whether the server answers in another way. */
+const BLOCKED_FAILURES = 2;
 
 /** The events of a project, over as many sockets as it takes: none is lost, none comes twice. */
 export class EventStream {
@@ -42,7 +52,9 @@ export class EventStream {
 
   /** Ends the waiting for the next try, if it waits for one. */
   retry(): void {
-    if (this._state === 'reconnecting' && this.socket === null) {
+    const isWaiting =
+      this._state === 'reconnecting' || this._state === 'polling';
+    if (isWaiting && this.socket === null) {
       clearTimeout(this.timer);
       this.open();
     }
@@ -64,9 +76,17 @@ export class EventStream {
     this.socket = socket;
     socket.onopen = () => {
       this.openedAt = this.now();
-      this.setState('live');
+      if (this._state !== 'polling') {
+        this.setState('live');
+      } else {
+        // What is in the way may let it open and close it again: it has to show that it is good for something.
+        this.steady = setTimeout(() => {
+          this.setState('live');
+        }, STEADY_MS);
+      }
     };
     socket.onmessage = message => {
+      this.setState('live');
       this.receive(message.data);
     };
     // A socket that failed to open closes too, so `onerror` would only tell the same.
@@ -84,10 +104,38 @@ export class EventStream {
     const random = this.options.random ?? Math.random;
     const delay = backoff(this.failures, random);
     this.failures += 1;
-    this.setState('reconnecting');
+    if (this._state !== 'polling') {
+      this.setState('reconnecting');
+    }
+    if (this.failures >= BLOCKED_FAILURES) {
+      void this.poll();
+    }
     this.timer = setTimeout(() => {
       this.open();
     }, delay);
+  }
+
+  /** Ask for what is new until there is nothing more. */
+  private async poll(): Promise<void> {
+    const { poll } = this.options;
+    if (poll === undefined) {
+      return;
+    }
+    try {
+      let page: IEventPage;
+      do {
+        page = await poll(this.last);
+        if (this.disposed || this._state === 'live') {
+          return;
+        }
+        this.setState('polling');
+        this.take(page);
+      } while (page.events.length > 0);
+    } catch {
+      if (this._state === 'polling') {
+        this.setState('reconnecting');
+      }
+    }
   }
 
   private receive(data: unknown): void {
@@ -97,6 +145,10 @@ export class EventStream {
       this.reopenLater();
       return;
     }
+    this.take(page);
+  }
+
+  private take(page: Partial<IEventPage>): void {
     const begins = this.last === null;
     if (page.reload) {
       // A restored database counts from a lower number: `last` may go back, but only here.
@@ -122,6 +174,7 @@ export class EventStream {
   }
 
   private dropSocket(): void {
+    clearTimeout(this.steady);
     const socket = this.socket;
     this.socket = null;
     if (socket !== null) {
@@ -148,6 +201,7 @@ export class EventStream {
   private openedAt: number | null = null;
   private failures = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private steady: ReturnType<typeof setTimeout> | undefined;
 }
 
 function parsePage(data: unknown): Partial<IEventPage> | null {

@@ -1,4 +1,4 @@
-import type { IEvent } from '../contract';
+import type { IEvent, IEventPage } from '../contract';
 import {
   EventStream,
   type IEventSocket,
@@ -29,7 +29,11 @@ export class EventStreams {
     private readonly open: (
       project: string,
       since: number | null
-    ) => IEventSocket
+    ) => IEventSocket,
+    private readonly poll?: (
+      project: string,
+      since: number | null
+    ) => Promise<IEventPage>
   ) {}
 
   /** Who follows a stream that is live already is told of what comes next: ask for the rest after this. */
@@ -51,9 +55,13 @@ export class EventStreams {
   }
 
   private share(project: string): IShared {
+    const { poll } = this;
     const listeners = new Set<IEventListener>();
     const stream = new EventStream({
       open: since => this.open(project, since),
+      ...(poll === undefined
+        ? {}
+        : { poll: (since: number | null) => poll(project, since) }),
       onState: state => {
         tell(listeners, one => one.onState?.(state));
       },

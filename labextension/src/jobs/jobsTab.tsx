@@ -4,6 +4,7 @@ import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import type { IEvent } from '../contract';
+import { hears } from '../core/connectionStore';
 import { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
 import { acaiIcon } from '../panel/icon';
@@ -106,7 +107,7 @@ class JobsTabContent extends ReactWidget {
   /** Nothing is asked while nobody looks or nobody answers; after a gap all that is seen is asked again. */
   private readonly onState = (): void => {
     const { state } = this.options.connection;
-    const isLive = state.kind === 'connected' && state.stream === 'live';
+    const isLive = hears(state);
     if (isLive && !this.wasLive) {
       this.pages.doubt();
     }

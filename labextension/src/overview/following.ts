@@ -1,6 +1,7 @@
 import type { IDisposable } from '@lumino/disposable';
 
 import { projectClient } from '../connection/project';
+import { hears } from '../core/connectionStore';
 import { OverviewStore } from '../core/overviewStore';
 import type { IAcaiConnection, IAcaiOverview } from '../tokens';
 
@@ -45,7 +46,7 @@ export class FollowedOverview implements IAcaiOverview, IDisposable {
 
   private readonly onState = (): void => {
     const { state } = this.connection;
-    const isLive = state.kind === 'connected' && state.stream === 'live';
+    const isLive = hears(state);
     if (isLive && !this.wasLive) {
       this.store.doubt();
     }

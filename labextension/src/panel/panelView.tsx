@@ -32,7 +32,7 @@ function Below(props: IPanelViewProps): React.ReactElement | null {
   if (state.kind === 'connected') {
     return (
       <>
-        {state.stream === 'reconnecting' && (
+        {(state.stream === 'reconnecting' || state.stream === 'polling') && (
           <Remedy commands={[]} busy={false} onRetry={onRetry} />
         )}
         <Notices

@@ -32,6 +32,13 @@ function describeConnected(
         'The connection to the server is lost. This page reconnects by itself.'
     };
   }
+  if (state.stream === 'polling') {
+    return {
+      tone: 'waiting',
+      sentence:
+        'WebSockets do not come through to the server. This page asks now and then what is new, so it shows changes late.'
+    };
+  }
   const through =
     state.status.mode === 'attached'
       ? ' through another server of yours, which has the data open'
