@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import JobNumber, ProjectId
     from acai_jupyter.contract.jobs import CreateJob, ResourceLimits
     from acai_jupyter.contract.profiles import Prediction, PredictRuns, ProvisionJob
-    from acai_jupyter.contract.queries import NumberedQuery
     from acai_jupyter.contract.projects import Machine
+    from acai_jupyter.contract.queries import NumberedQuery
     from acai_server.db.database import Database
     from acai_server.db.work import Work
     from acai_server.provisioner.knowledge import Knowledge, Library

@@ -14,8 +14,8 @@ from acai_jupyter.contract.errors import (
     Conflict,
     FileNotFound,
     FileSetNotFound,
-    TooManyKept,
     Outdated,
+    TooManyKept,
 )
 from acai_jupyter.contract.filesets import RemovedFileSets, RemoveFileSets
 from acai_jupyter.contract.jobs import CreateJob

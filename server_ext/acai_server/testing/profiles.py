@@ -13,9 +13,9 @@ from acai_jupyter.contract.jobs import MIB, CreateJob, ResourceLimits, Resources
 from acai_jupyter.contract.plans import PlanJob
 from acai_jupyter.contract.prices import MachineType, PriceBook, Rate
 from acai_jupyter.contract.profiles import Configuration, PredictRuns, ProvisionJob
-from acai_jupyter.contract.queries import NumberedQuery
 from acai_jupyter.contract.profilings import CreateProfiling
 from acai_jupyter.contract.projects import Machine
+from acai_jupyter.contract.queries import NumberedQuery
 from acai_server.provisioner.budgets import Budgets
 from acai_server.provisioner.costs import Accounts
 from acai_server.provisioner.optimiser import grid
