@@ -55,6 +55,8 @@ class Archives:
             self._make_room(file.size_bytes)
             if _copied(path, part, file):
                 os.replace(part, self._place(file))
+            else:
+                os.remove(part)
         except OSError as error:
             self.trouble = error.strerror or str(error)
             with suppress(OSError):

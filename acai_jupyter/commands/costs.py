@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SHOWN = 100
 """So many lines are shown; the file of values has all."""
+MOST = 100_000
+"""So many rows come in one page."""
 _NONE = {CostGroup.NOTEBOOK: "without code", CostGroup.TAG: "without a label"}
 
 
@@ -47,9 +49,9 @@ def costs(client: Client, arguments: Namespace) -> Result:
 
 
 def ask(client: Client, by: str, since: str | datetime | None, until: str | datetime | None) -> Costs:
-    """Ask the server; times may be texts."""
+    """Ask the server; times may be texts. In one page as far as it goes: what runs costs more by the next one."""
     span = {name: _moment(name, text) for name, text in (("since", since), ("until", until)) if text is not None}
-    return pages.whole(client, endpoints.GET_COSTS, "rows", "skip", query={"by": by, **span})
+    return pages.whole(client, endpoints.GET_COSTS, "rows", "skip", query={"by": by, "limit": MOST, **span})
 
 
 def table(found: Costs) -> str:

@@ -260,7 +260,7 @@ class CostQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     until: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     skip: Number = 0
-    limit: Limit = 1000
+    limit: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 1000
 
 
 class DifferenceQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -69,11 +69,13 @@ class Clock:
         is set back.
         """
         with self._lock:
-            off = moment - self._source() - self._offset
+            off, at = moment - self._source() - self._offset, self._ticks()
             if abs(off) <= within:
                 return timedelta()
             self._offset += off
-            self._seen += off
             if self._last is not None:
-                self._ahead = max(self._ahead - off, timedelta())
+                # By the ticks: a jump of the machine's clock since then is in `off` already.
+                told = self._seen + self._ahead + timedelta(seconds=at - self._at)
+                self._ahead = max(told - moment, timedelta())
+            self._seen, self._at = moment, at
             return off

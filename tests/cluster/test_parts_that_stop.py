@@ -115,6 +115,7 @@ def second_node(shared_namespace: Cluster) -> Iterator[str]:
             shared_namespace.ask(LEASES, "patch", "lease", SECOND, "--type=merge", "--patch", renewed)
 
     beats = threading.Thread(target=lives)
+    shared_namespace.ask("delete", "node", SECOND, "--ignore-not-found")  # of a run that was ended from outside
     shared_namespace.ask("create", "--filename=-", body=body)
     try:
         status = json.dumps({"status": {"conditions": ready}})
@@ -125,7 +126,8 @@ def second_node(shared_namespace: Cluster) -> Iterator[str]:
         yield SECOND
     finally:
         over.set()
-        beats.join()
+        if beats.ident is not None:
+            beats.join()
         shared_namespace.ask("delete", "node", SECOND)
 
 

@@ -88,7 +88,8 @@ class Part:
             self._start(known, *more)
             yield
         finally:
-            self._end()
+            with suppress(OSError, IndexError):  # it may have ended by itself, for not knowing an option
+                self._end()
             self._start(known)
 
     def _end(self) -> Running:

@@ -58,6 +58,16 @@ def test_it_goes_on_from_what_it_told_when_the_other_clock_is_replaced_by_one_th
     assert told[-1] == machine.shown
 
 
+def test_a_jump_of_the_machines_clock_that_the_other_clock_shows_is_taken_in_once() -> None:
+    for jump in (-3600, 3600):
+        machine = Machine()
+        machine.clock.now()
+        machine.ticks += 10
+        machine.shown += timedelta(seconds=10 + jump)
+        assert machine.clock.follow(NOON + timedelta(seconds=10), timedelta()) == timedelta(seconds=-jump)
+        assert machine.clock.now() == NOON + timedelta(seconds=10)
+
+
 class Machine:
     """A machine whose clock is set by hand, on which time goes by all the same."""
 

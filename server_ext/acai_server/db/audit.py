@@ -69,7 +69,8 @@ class AuditRecords:
         wanted += [AuditRow.at >= query.since] if query.since is not None else []
         asked = _ENTRIES.where(*wanted).order_by(AuditRow.id.desc()).limit(query.limit + 1)
         found, last = pages.cut(list(self._session.execute(asked)), query.limit, lambda row: row[0].id)
-        numbers = self._numbers(project, [row[0].id for row in found])
+        is_whole = query.user is None and query.action is None and query.since is None
+        numbers = self._numbers(project, [row[0].id for row in found], is_whole=is_whole)
         return [_entry(numbers[row[0].id], *row) for row in found], None if last is None else numbers[last]
 
     def _row(self, project: ProjectId, number: int) -> int:
@@ -79,11 +80,14 @@ class AuditRecords:
         found = batches.select(self._session, _NTH, project, number - 1)
         return int(found[0][0]) if found else _NO_LIMIT
 
-    def _numbers(self, project: ProjectId, ids: list[int]) -> dict[int, int]:
+    def _numbers(self, project: ProjectId, ids: list[int], *, is_whole: bool) -> dict[int, int]:
+        """Count entries, the newest first; there are no others between them when they are whole."""
         if not ids:
             return {}
         low, high = ids[-1], ids[0]
         before = batches.select(self._session, _OLDER, project, low)[0][0]
+        if is_whole:
+            return {row: before + len(ids) - place for place, row in enumerate(ids)}
         return {
             row: before + place for row, place in batches.select_in(self._session, _PLACES, ids, project, low, high)
         }

@@ -109,9 +109,11 @@ def _change(
 def _swap(work: Work, project: ProjectId, kind: SubjectKind, wanted: list[tuple[Thing, ThingChange]]) -> None:
     """Write what is expected to have a value, in one order everywhere: PostgreSQL waits for who has a row."""
     swaps = [(thing, key, one) for thing, one in wanted for key in one.expect]
-    if swaps:  # new keys come first, as in `write`, or two who wait for each other would
-        work.attributes.ensure(project, kind, (key for _, one in wanted for key in one.set))
-    for thing, key, one in sorted(swaps, key=lambda swap: (swap[0].id, swap[1])):
+    if not swaps:
+        return
+    # New keys come first, and rows by the numbers of their keys, as in `write`, or two who wait for each other would.
+    numbers = work.attributes.ensure(project, kind, (key for _, one in wanted for key in (*one.set, *one.expect)))
+    for thing, key, one in sorted(swaps, key=lambda swap: (swap[0].id, numbers[swap[1]])):
         if not work.attributes.swap(project, kind, thing.id, key, (one.expect[key], one.set.get(key))):
             found = work.attributes.of_many(project, kind, [thing.id], [key])[thing.id].get(key)
             by = _last_of(work, thing, key)

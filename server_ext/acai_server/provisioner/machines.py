@@ -56,6 +56,8 @@ class Room:
 
     def why(self, too_large: Sequence[Resources]) -> str:
         """Say why shares cannot be had."""
+        if not self.machines:
+            return "no machine of the price book is one that a job may ask for"
         cpus = max(one.cpus for one in self.machines)
         memory, gpus = max(one.memory_bytes for one in self.machines), max(one.gpus for one in self.machines)
         over = [

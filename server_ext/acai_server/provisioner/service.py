@@ -108,7 +108,10 @@ class Provisioner:
 
         if not known.tells_of_machines or said.is_vague:
             return None, None
-        shares, _ = self._shares(known, request.nodes)
+        try:
+            shares, _ = self._shares(known, request.nodes)
+        except Conflict:  # there is nothing else to think of; whether this one fits is said by who takes it in
+            return None, None
         others = known.predict([Configuration(request.parameters, share) for share in shares], nodes=request.nodes)
         amounts = counted(others, sure=False)
         bounds = Bounds(max_seconds=CLEARLY * said.seconds), Bounds(max_usd=CLEARLY * said.cost_usd)

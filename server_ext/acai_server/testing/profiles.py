@@ -62,9 +62,9 @@ def provision(user: JobUser, epoch: Any = 8, **asked: Any) -> Provision:
     return provisioner(user).provision(user.project, ProvisionJob("net", {"epoch": epoch}, **asked))
 
 
-def expected(user: JobUser, **asked: Any) -> Expected | None:
+def expected(user: JobUser, by: Provisioner | None = None, **asked: Any) -> Expected | None:
     """Ask for a plan."""
-    engine = user.another_engine(forecast=provisioner(user))
+    engine = user.another_engine(forecast=by or provisioner(user))
     found = engine.planner.plan(user.project, user.user, PlanJob(CreateJob(["true"], template="net", **asked)))
     return found.expected
 
@@ -222,6 +222,17 @@ class ProfileSuite:
         front = one.provision(user.project, ProvisionJob("net", {"epoch": 8}))
         assert front.machines == 2
         assert {each.resources for each in front.front} == {Resources(0.5, GIB), Resources(8, 8 * GIB)}
+
+    def test_a_job_that_fits_has_a_plan_where_no_machine_of_the_price_book_does(self, user: JobUser) -> None:
+        profiled(user)
+        tiny, large = MachineType("tiny", 0.25, GIB // 4, 0.01), MachineType("xl", 8, 8 * GIB, 4.0)
+        for book, here in ((PriceBook(machines=[large]), [Machine(4, 4 * GIB)]), (PriceBook(machines=[tiny]), [])):
+            by = provisioner(user, book, *here)
+            found = expected(user, by, parameters={"epoch": 8}, resources=Resources(1, GIB))
+            assert found is not None
+            assert (found.faster, found.cheaper) == (None, None)
+            with pytest.raises(Conflict, match="There is no room on any machine here: "):
+                by.provision(user.project, ProvisionJob("net", {"epoch": 8}))
 
     def test_to_be_sure_the_upper_end_counts(self, user: JobUser) -> None:
         profiled(user)
