@@ -42,6 +42,9 @@ describe('What is selected in a file browser', () => {
     expect(
       selectedProgram(pageWith({ ...file, type: 'directory' }), NODE)
     ).toBe('');
+    for (const path of ['x\n!evil #.py', 'x\u2028evil.py', 'x\x85evil.py']) {
+      expect(selectedProgram(pageWith({ ...file, path }), NODE)).toBe('');
+    }
     expect(selectedProgram(pageWith(file, file), NODE)).toBe('');
     expect(selectedProgram(pageWith(), NODE)).toBe('');
     expect(selectedProgram([part(true, [])], NODE)).toBe('');

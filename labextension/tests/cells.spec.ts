@@ -100,6 +100,7 @@ class Notebook {
         },
         mode: 'command',
         activate: () => undefined,
+        deselectAll: () => undefined,
         scrollToCell: () => Promise.resolve(),
         activeCellChanged: new Signal<unknown, unknown>({})
       },

@@ -98,10 +98,30 @@ describe('EventStream where no socket comes through', () => {
     expect([asked, states.at(-1), reloads]).toEqual([[null], 'polling', 1]);
     pages.push(Promise.resolve({ events: [event(17), event(18)], last: 18 }));
     await fail();
-    expect(asked).toEqual([null, 16, 18]);
+    expect(asked).toEqual([null, 16]);
     expect([numbers, states.at(-1)]).toEqual([[17, 18], 'polling']);
     await fail();
     expect(socket().address).toBe('18');
+  });
+
+  it('asks on while pages are full, and never twice at once', async () => {
+    const full = Array.from({ length: 500 }, (_, at) => event(at + 1));
+    let answer: (page: IEventPage) => void = () => undefined;
+    pages.push(
+      Promise.resolve({ events: full, last: 500 }),
+      new Promise(resolve => {
+        answer = resolve;
+      })
+    );
+    await fail();
+    await fail();
+    await fail();
+    await fail();
+    expect(asked).toEqual([null, 500]);
+    answer({ events: [event(501)], last: 501 });
+    await vi.advanceTimersByTimeAsync(0);
+    await fail();
+    expect([asked, numbers.length]).toEqual([[null, 500, 501], 501]);
   });
 
   it('asks twice a minute at most, when it has asked for a while', async () => {

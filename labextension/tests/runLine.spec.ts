@@ -29,6 +29,7 @@ describe('The words of a line', () => {
     ]);
     expect(split(`--tag=note='x y'z`)).toEqual(['--tag=note=x yz']);
     expect(split('  # no comment ')).toEqual(['#', 'no', 'comment']);
+    expect(split('a\u00a0b c')).toEqual(['a\u00a0b', 'c']);
   });
 
   it('come back from their quotes, whatever is in them', () => {

@@ -338,6 +338,23 @@ describe('an upload', () => {
     expect(new Set(both.map(one => one.kept.id)).size).toBe(2);
   });
 
+  it('is not given up by one page while another goes on with it', async () => {
+    const server = new SessionTransport();
+    const [storage, locks] = [memory(), new BrowserLocks()];
+    server.rest = 0;
+    await ended(pageOf(server, storage).start(given(3), '/'));
+    const [first, second] = [0, 1].map(() => pageOf(server, storage, locks));
+    await first?.look();
+    await second?.look();
+    const [broken] = first?.brokenOff ?? [];
+    expect(broken?.id).toBe('s1');
+    expect(await second?.take('s1')).toBe(true);
+    if (broken !== undefined) {
+      await first?.giveUp(broken);
+    }
+    expect(first?.elsewhere.map(one => one.id)).toEqual(['s1']);
+  });
+
   it('is given up when somebody stops it', async () => {
     const server = new SessionTransport();
     const storage = memory();

@@ -198,7 +198,7 @@ def test_the_shell_speaks_plainly_or_in_json(digits: Lake, tmp_path: Path) -> No
     assert (put["new_files"], put["unchanged_files"], put["file_set"]) == (0, 2, "spoken:1")
     (version,) = json.loads(digits.shell("versions", "/s/a.txt", "--json"))["versions"]
     assert (version["version"], version["storage"], version["deleted_at"]) == (1, "frequent", None)
-    assert json.loads(digits.shell("uploads", "--json")) == {"uploads": []}
+    assert json.loads(digits.shell("uploads", "--json")) == {"uploads": [], "next": None}
     assert digits.shell("uploads") == "no pending uploads\n"
 
 

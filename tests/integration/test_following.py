@@ -273,7 +273,7 @@ def test_an_interrupt_of_logs_says_how_to_go_on_and_the_job_goes_on(server: Serv
         process.send_signal(signal.SIGINT)
         out, err = rest_of(process)
     assert (process.returncode, out, err.decode()) == (130, b"", f"{still_running(running)}.\n")
-    assert state(server, running) == "running"
+    until(lambda: state(server, running) == "running", "the job going on")
 
 
 def test_an_interrupt_of_a_live_view_leaves_the_job(server: Server, running: int) -> None:
@@ -284,7 +284,7 @@ def test_an_interrupt_of_a_live_view_leaves_the_job(server: Server, running: int
         _, err = rest_of(process)
     assert process.returncode == 130
     assert err.decode() == f"{still_running(running)} (or interrupt again within 3 s).\n"
-    assert state(server, running) == "running"
+    until(lambda: state(server, running) == "running", "the job going on")
 
 
 def test_a_second_interrupt_of_a_live_view_ends_the_job(server: Server, running: int) -> None:

@@ -170,7 +170,7 @@ def test_a_cell_gets_the_machine_that_is_chosen(
 
 @pytest.mark.usefixtures("here")
 def test_python_gives_choices_and_jobs() -> None:
-    assert [one.template for one in acai.profiles().profiles] == ["nap"]
+    assert "nap" in [one.template for one in acai.profiles().profiles]
     assert acai.profile_of("nap").form
     plan = acai.autoprovision("nap", values=[1], max_time="1h", confidence=0.9, plan=True)
     assert plan.chosen is not None

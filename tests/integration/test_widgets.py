@@ -199,7 +199,8 @@ def test_a_hundred_views_of_what_has_ended_cost_neither_a_thread_nor_a_connectio
     before, threads = sockets(), threading.active_count()
     views = [acai.widgets.JobView(number) for _ in range(100)]
     views.append(acai.widgets.JobsTable(f"number = {number}"))
-    assert (sockets(), threading.active_count()) == (before, threads)
+    assert sockets() <= before  # connections of earlier tests may end meanwhile
+    assert threading.active_count() <= threads
     assert not follower(views[0].model.client).is_following
     for view in views:
         view.close()

@@ -10,6 +10,9 @@ interface IBrowser {
 
 /** The kinds of files that `submit` knows how to start. */
 const PROGRAM = /\.(?:py|ipynb|sh|bash|r|jl|js|pl|rb)$/i;
+/** In a name these would end the line that it is written on, and begin another one. */
+// eslint-disable-next-line no-control-regex -- these are what is looked for
+const LINE_END = /[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
 /** The one program that is selected in the file browser around a node; empty where that is none, or several things. */
 export function selectedProgram(
@@ -22,7 +25,8 @@ export function selectedProgram(
   return only !== undefined &&
     selected.length === 1 &&
     only.type !== 'directory' &&
-    PROGRAM.test(only.path)
+    PROGRAM.test(only.path) &&
+    !LINE_END.test(only.path)
     ? only.path
     : '';
 }

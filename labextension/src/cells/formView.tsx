@@ -84,6 +84,8 @@ function Actions(props: IFormSurroundings): React.ReactElement {
     setRefused(!form.isReady);
     if (form.isReady) {
       onRun();
+    } else {
+      form.askSoon();
     }
   };
   const live = job?.isLive === true || isRunning();

@@ -7,10 +7,12 @@ import { ProjectClient } from '../core/projectClient';
 import { jobIn, knowsRunLine } from '../core/runCell';
 import { jobLineIn } from '../core/jobLine';
 import { nameOf } from '../core/specText';
+import type { IJobSnapshot } from '../core/jobModel';
+import { isSame } from '../core/jobSnapshot';
 import type { IAcaiConnection } from '../tokens';
 import type { IViewServices } from '../views/services';
 import { outputsOf, PLACE } from './cellBar';
-import { FormWidget } from './formWidget';
+import { FormWidget, type IFormSurroundings } from './formWidget';
 import type { ICell, INotebook } from './notebook';
 
 /** What runs the active cell of a notebook. */
@@ -62,15 +64,14 @@ export class JobForms {
         model.sharedModel.setSource(source);
       }
     );
-    const snapshot = jobIn(outputsOf(model));
-    const job = snapshot === null ? null : services.store.acquire(snapshot);
+    let snapshot = jobIn(outputsOf(model));
     const close = () => {
       widget.dispose();
       notebook.content.activate();
     };
-    const widget = new FormWidget({
+    const surroundings: IFormSurroundings = {
       form,
-      job,
+      job: snapshot === null ? null : services.store.acquire(snapshot),
       isRunning: () => model.executionState === 'running',
       kernel: () => notebook.sessionContext.kernelDisplayName,
       openGroups: this.around.openGroups(),
@@ -79,7 +80,20 @@ export class JobForms {
         close();
         void this.run(notebook, cell);
       }
-    });
+    };
+    const widget = new FormWidget(surroundings);
+    const look = () => {
+      const found = jobIn(outputsOf(model));
+      if (!isSameJob(found, snapshot)) {
+        surroundings.job =
+          found === null ? null : services.store.acquire(found);
+        if (snapshot !== null) {
+          services.store.release(snapshot);
+        }
+        snapshot = found;
+      }
+      widget.update();
+    };
     const read = () => {
       const source = model.sharedModel.getSource();
       if (jobLineIn(source) === null) {
@@ -89,6 +103,7 @@ export class JobForms {
       }
     };
     model.contentChanged.connect(read);
+    model.outputs?.changed.connect(look);
     widget.disposed.connect(() => {
       this.widgets.delete(cell);
       form.dispose();
@@ -96,6 +111,7 @@ export class JobForms {
         services.store.release(snapshot);
       }
       model.contentChanged.disconnect(read);
+      model.outputs?.changed.disconnect(look);
     });
     form.read(model.sharedModel.getSource());
     return widget;
@@ -108,7 +124,11 @@ export class JobForms {
     const loading = cells.find(one =>
       knowsRunLine([one.model.sharedModel.getSource()])
     );
-    if (loading?.model.executionCount === null) {
+    if (
+      loading !== undefined &&
+      loading !== cell &&
+      loading.model.executionCount === null
+    ) {
       await this.runOne(notebook, loading);
     }
     await this.runOne(notebook, cell);
@@ -119,12 +139,25 @@ export class JobForms {
     const at = content.widgets.indexOf(cell);
     if (at >= 0) {
       content.activeCellIndex = at;
-      await this.around.commands.execute(RUN_CELL);
+      content.deselectAll(); // else all that are selected would run
+      await this.around.commands.execute(RUN_CELL, {
+        semanticWidget: notebook.id, // also when another is in front meanwhile
+        activate: false
+      });
     }
   }
 
   private readonly planning: IPlanning;
   private readonly widgets = new Map<ICell, FormWidget>();
+}
+
+function isSameJob(
+  one: IJobSnapshot | null,
+  other: IJobSnapshot | null
+): boolean {
+  return (
+    one === other || (one !== null && other !== null && isSame(one, other))
+  );
 }
 
 function planningOf(connection: IAcaiConnection): IPlanning {

@@ -57,6 +57,8 @@ export interface INotebook {
     mode: 'command' | 'edit';
     /** Gives it the keyboard. */
     activate(): void;
+    /** Leaves only the active cell selected. */
+    deselectAll(): void;
     scrollToCell(cell: ICell): Promise<void>;
     readonly activeCellChanged: ISignal<unknown, unknown>;
   };

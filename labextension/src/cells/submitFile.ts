@@ -31,10 +31,11 @@ export async function writeSubmitLine(
   }
   await notebook.context.ready;
   const { content, context } = notebook;
-  const file = relativePath(folderOf(context.path), path);
-  const source = `%acai submit ${quoted(file)}`;
+  const source = `%acai submit ${quoted(scriptIn(context.path, path))}`;
   const active = content.activeCell;
-  const isFree = active?.model.sharedModel.getSource().trim() === '';
+  const isFree =
+    active?.model.type === 'code' &&
+    active.model.sharedModel.getSource().trim() === '';
   const at = content.activeCellIndex + 1;
   if (!isFree) {
     context.model.sharedModel.insertCell(at, newCell(''));
@@ -46,6 +47,12 @@ export async function writeSubmitLine(
   makeJob(notebook, cell, source);
   content.activeCellIndex = content.widgets.indexOf(cell);
   return { notebook, cell };
+}
+
+/** A script as a notebook names it; a name like an option is none when it is said where it is. */
+function scriptIn(notebook: string, path: string): string {
+  const file = relativePath(folderOf(notebook), path);
+  return file.startsWith('-') ? `./${file}` : file;
 }
 
 function canTake(notebook: INotebook | null): notebook is INotebook {

@@ -34,6 +34,8 @@ export interface IEventStreamOptions {
 const STEADY_MS = 5_000;
 /** After so many of these in a row it is tried whether the server answers in another way. */
 const BLOCKED_FAILURES = 2;
+/** So many events the server puts on a page: on one with fewer are the last. */
+const PAGE_EVENTS = 500;
 
 /** The events of a project, over as many sockets as it takes: none is lost, none comes twice. */
 export class EventStream {
@@ -118,9 +120,10 @@ export class EventStream {
   /** Ask for what is new until there is nothing more. */
   private async poll(): Promise<void> {
     const { poll } = this.options;
-    if (poll === undefined) {
+    if (poll === undefined || this.isAsking) {
       return;
     }
+    this.isAsking = true;
     try {
       let page: IEventPage;
       do {
@@ -130,11 +133,13 @@ export class EventStream {
         }
         this.setState('polling');
         this.take(page);
-      } while (page.events.length > 0);
+      } while (page.events.length >= PAGE_EVENTS);
     } catch {
       if (this._state === 'polling') {
         this.setState('reconnecting');
       }
+    } finally {
+      this.isAsking = false;
     }
   }
 
@@ -200,6 +205,8 @@ export class EventStream {
   private last: number | null = null;
   private openedAt: number | null = null;
   private failures = 0;
+  /** The server is being asked in the other way. */
+  private isAsking = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private steady: ReturnType<typeof setTimeout> | undefined;
 }

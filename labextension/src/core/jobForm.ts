@@ -346,9 +346,14 @@ export class JobForm {
   private timer: ReturnType<typeof setTimeout> | undefined;
 }
 
+/** Besides the end of a line in a field: Python ends lines there too, and a job's line is one. */
+// eslint-disable-next-line no-control-regex -- these are what is looked for
+const LINE_ENDS = /[\v\f\x1c-\x1e\x85\u2028\u2029]/g;
+
 /** What stands in a field, as values: one for each line where there can be several. */
 export function valuesIn(option: IRunOption, text: string): string[] {
-  const parts = takesSeveral(option) ? text.split('\n') : [text];
+  const line = text.replace(LINE_ENDS, ' ');
+  const parts = takesSeveral(option) ? line.split('\n') : [line];
   return parts.map(one => one.trim()).filter(one => one !== '');
 }
 

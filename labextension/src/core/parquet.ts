@@ -4,7 +4,8 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
-  parquetSchema
+  parquetSchema,
+  snappyUncompress
 } from 'hyparquet';
 
 import { AcaiError } from './errors';
@@ -80,13 +81,20 @@ function rowsOf(
 }
 
 const COMPRESSORS: Compressors = {
-  ZSTD: (input, size) => {
-    if (size > PAGE_BYTES) {
-      throw new Error(`a page of ${formatSize(size)}`);
-    }
-    return decompress(input, new Uint8Array(size));
+  ZSTD: (input, size) => decompress(input, pageOf(size)),
+  SNAPPY: (input, size) => {
+    const page = pageOf(size);
+    snappyUncompress(input, page);
+    return page;
   }
 };
+
+function pageOf(size: number): Uint8Array<ArrayBuffer> {
+  if (!(size >= 0 && size <= PAGE_BYTES)) {
+    throw new Error(`a page of ${formatSize(size)}`);
+  }
+  return new Uint8Array(size);
+}
 
 /** A file by ranges; what is asked of it altogether is bounded, as its footer can say anything. */
 class Ranges {
@@ -100,6 +108,9 @@ class Ranges {
   }
 
   async slice(from: number, to = this.byteLength): Promise<ArrayBuffer> {
+    if (!(from >= 0 && from <= to && to <= this.byteLength)) {
+      throw new Error('it names a place that is not in the file');
+    }
     this.rest -= to - from;
     if (this.rest < 0) {
       throw new AcaiError(

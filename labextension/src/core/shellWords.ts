@@ -7,7 +7,7 @@ export interface IWord {
 /** A line that a shell would not understand either. */
 export class UnreadableLine extends Error {}
 
-const BLANK = /\s/;
+const BLANK = /[ \t\r\n]/;
 
 /** The words of a line, in the way in which Python's `shlex.split` finds them. */
 export function wordsOf(line: string): IWord[] {

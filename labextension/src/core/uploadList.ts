@@ -118,6 +118,10 @@ export class UploadList implements IUploadMemory {
 
   /** Give up what was broken off. */
   async giveUp(kept: IKeptUpload): Promise<void> {
+    if (!(await this.take(kept.id))) {
+      await this.look(); // another page goes on with it
+      return;
+    }
     this.forget(kept.id);
     this.tell();
     await new UploadClient(this.client, kept.project).abort(kept.id);
