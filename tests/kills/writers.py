@@ -258,7 +258,9 @@ class Reader(Writer):
         for said in line.journal.lines():
             self._oracle.tell([tuple(one) for one in said.get("told", [])], f"{self.name} {self._counter}")
             if "removed" in said and ended is not None:
-                self._oracle.bury(said["removed"], said["versions"], undo=said["undo"])
+                # What a call did whose answer was lost is so too, and the next one does not name it.
+                numbers = {*said["versions"], *_meant(task.spec, known)}
+                self._oracle.bury(said["removed"], sorted(numbers), undo=said["undo"])
         shutil.rmtree(self._home / "got", ignore_errors=True)
 
     def _specs(self) -> list[str]:
@@ -271,3 +273,9 @@ class Reader(Writer):
             return Task("remove", spec=f"{path}:{number}", undo=True)
         path, number = self._chance.choice(known)
         return Task("remove", spec=path if self._chance.random() < 0.1 else f"{path}:{number}")
+
+
+def _meant(spec: str, known: list[tuple[str, int]]) -> list[int]:
+    """Return the versions that a removal speaks of: the one that it names, or all that were there before."""
+    path, _, number = spec.partition(":")
+    return [int(number)] if number else [n for file, n in known if file == path]
