@@ -84,6 +84,10 @@ describe('A line of options', () => {
     expect(several.text).toBe(`--input '/a b.csv' --input @s`);
     const script = read('').with(option('script'), ['train.py', 'x y']);
     expect(script.text).toBe(`--script train.py 'x y'`);
+    const given = ['train.py', '3', '--name', 'x'];
+    expect(read('').with(option('script'), given).text).toBe(
+      '--script train.py 3 -- --name x'
+    );
   });
 
   it('has flags that are there or not', () => {

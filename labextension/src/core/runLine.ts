@@ -107,6 +107,13 @@ export class RunLine {
     if (isSame(this.values(name), values)) {
       return this;
     }
+    const at = option.words === 'many' ? values.findIndex(looksLikeOption) : -1;
+    if (at > 0 && !option.repeats) {
+      const theirs = [REST, ...values.slice(at)]; // else they would be options of the job
+      const rest = theirs.map(value => ({ value, raw: quoted(value) }));
+      const line = this.with(option, values.slice(0, at));
+      return new RunLine(line.kind, line.segments, rest);
+    }
     return this.replaced(name, writtenAs(option, values));
   }
 

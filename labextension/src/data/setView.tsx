@@ -57,6 +57,10 @@ export function SetView(props: ISetViewProps): React.ReactElement {
     <section
       aria-label={`file set ${oneLine(name)}`}
       className="jp-AcaiData-thing"
+      onChange={() => {
+        // What is being edited stays in sight when a newer version comes.
+        setSelected(shown?.version ?? null);
+      }}
     >
       <h2>{oneLine(name)}</h2>
       {fault !== '' && (

@@ -134,13 +134,16 @@ function AddField(props: {
   const [line, setLine] = React.useState('');
   const [fault, setFault] = React.useState('');
   const [seen, setSeen] = React.useState(attributes);
+  const isBusy = React.useRef(false);
   const add = async () => {
     const read = readTagLine(line);
     setFault(read.fault);
-    if (read.fault !== '') {
+    if (read.fault !== '' || isBusy.current) {
       return;
     }
+    isBusy.current = true;
     const refused = await onAdd(read.change, seen);
+    isBusy.current = false;
     if (refused === null) {
       setLine(now => (now === line ? '' : now));
     } else {

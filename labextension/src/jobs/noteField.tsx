@@ -23,6 +23,8 @@ export function NoteField(props: {
   const [failure, setFailure] = React.useState('');
   /** What is on its way, so that nobody is told of what they wrote themselves. */
   const [sent, setSent] = React.useState<string | null>(null);
+  /** Written, and not answered yet. */
+  const [flying, setFlying] = React.useState<string | null>(null);
   const [known, setKnown] = React.useState(said);
   if (known !== said) {
     setKnown(said);
@@ -35,16 +37,22 @@ export function NoteField(props: {
       setText(said);
     }
   }
-  const isOther = text !== before && said !== before;
+  const isOther = text !== before && said !== before && said !== flying;
   const keep = (over: string) => {
     const words = text.trim();
     setSent(words);
+    setFlying(words);
+    const landed = () => {
+      setFlying(now => (now === words ? null : now));
+    };
     onKeep(words, over).then(
       () => {
+        landed();
         setBefore(words);
         setFailure('');
       },
       (error: unknown) => {
+        landed();
         setSent(null);
         setFailure(asAcaiError(error).message);
       }
@@ -53,7 +61,7 @@ export function NoteField(props: {
   const keepIfTyped = () => {
     const words = text.trim();
     if (words !== before && words !== sent && !isOther) {
-      keep(before);
+      keep(flying ?? before);
     }
   };
   return (
