@@ -1,15 +1,17 @@
-/** Commands that plugins of ours call of each other; who calls one asks first whether it is there. */
+/**
+ * Commands that plugins of ours call of each other; who calls one asks first whether it is there. Those that show something of a
+ * project take `project`, where it is another than the chosen one.
+ */
 export const OPEN_PANEL = 'acai:open-panel';
+/** With `project`: shows another one from now on; without, asks which. */
+export const SWITCH_PROJECT = 'acai:switch-project';
 /** With `job`: its number. */
 export const OPEN_JOB = 'acai:open-job';
 /** With `query`, if any: which jobs. */
 export const OPEN_JOBS = 'acai:open-jobs';
 /** With `before` and `after`: the numbers of two jobs. */
 export const COMPARE_JOBS = 'acai:compare-jobs';
-/**
- * With `spec`: a file set like `model:2`, or a job's number, else the whole project; with `project` where that is another than
- * the page's.
- */
+/** With `spec`: a file set like `model:2`, or a job's number, else the whole project. */
 export const OPEN_PROVENANCE = 'acai:open-provenance';
 /** Makes the active cell run as a job, or as it did before. */
 export const RUN_AS_JOB = 'acai:run-as-job';
@@ -19,9 +21,9 @@ export const SHOW_PROVENANCE = 'acai:show-provenance';
 export const OPEN_DATA = 'acai:open-data';
 /** With `path`: a file and its versions in a tab. */
 export const OPEN_FILE = 'acai:open-file';
-/** With `path`, `version` and, if any, `part` and `project`: what it holds, in JupyterLab's own viewer. */
+/** With `path`, `version` and, if any, `part`: what it holds, in JupyterLab's own viewer. */
 export const OPEN_FILE_VERSION = 'acai:open-file-version';
-/** With `path`, `before`, `after` and `project`: in which lines two versions of a file differ. */
+/** With `path`, `before` and `after`: in which lines two versions of a file differ. */
 export const COMPARE_VERSIONS = 'acai:compare-versions';
 /** With `name` and, if any, `version`: a file set and its versions in a tab. */
 export const OPEN_SET = 'acai:open-set';

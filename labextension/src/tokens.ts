@@ -1,23 +1,36 @@
 import { Token } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
 
-import type { IEvent } from './contract';
+import type { IEvent, IProject } from './contract';
 import type { AcaiClient } from './core/client';
 import type { ConnectionState } from './core/connectionStore';
 import type { IEventListener, IFollowing } from './core/eventStreams';
 import type { OverviewStore } from './core/overviewStore';
 
-/** The one connection of a page to ACAI, for our panels and for other extensions. */
-export interface IAcaiConnection {
+/** The one connection of a page to ACAI, for our panels and for other extensions. Its project is the chosen one. */
+export interface IAcaiConnection extends IProjectConnection {
+  /** The projects that somebody can choose. */
+  projects(): Promise<IProject[]>;
+  /** Show another project from now on, also when the page is loaded anew. Rejects with an `AcaiError`. */
+  choose(project: string): Promise<void>;
+  /** The project that was chosen last and is not there any more; empty when there is none. */
+  readonly missing: string;
+  /** The connection as it is in a project, whichever is chosen; empty for the chosen one. To be disposed by who asked. */
+  inProject(project: string): IProjectConnection & IDisposable;
+}
+
+/** The connection as it is in one project. */
+export interface IProjectConnection {
   /** Typed access to the server; every failure is an `AcaiError`. */
   readonly client: AcaiClient;
   readonly state: ConnectionState;
-  readonly stateChanged: ISignal<IAcaiConnection, ConnectionState>;
+  readonly stateChanged: ISignal<IProjectConnection, ConnectionState>;
   /** What changed in the project, each event once and in order, while connected. */
-  readonly eventReceived: ISignal<IAcaiConnection, IEvent>;
+  readonly eventReceived: ISignal<IProjectConnection, IEvent>;
   /** Whatever was read before is to be read anew: events begin here, or were missed for good. */
-  readonly reloadNeeded: ISignal<IAcaiConnection, void>;
+  readonly reloadNeeded: ISignal<IProjectConnection, void>;
   /**
    * Ask the server what it is and follow its events. Resolves when `state` says how it went; never rejects.
    *

@@ -11,6 +11,7 @@ import {
 } from '../src/core/runCell';
 import type { ICell, INotebook } from '../src/cells/notebook';
 import { cellToRun, runsAsJob, toggleRunAsJob } from '../src/cells/runAsJob';
+import { useAsInput } from '../src/cells/useAsInput';
 import { CellBars } from '../src/cells/cellBars';
 import { makeJob, snapshotOf } from './jobs';
 
@@ -149,7 +150,7 @@ function cellOf(source: string): ICell {
 describe('The button of a cell', () => {
   it('adds the line, and above it what makes it known, once', () => {
     const notebook = new Notebook('print(1)', 'print(2)');
-    toggleRunAsJob(notebook.asNotebook);
+    toggleRunAsJob(notebook.asNotebook, '');
     expect(notebook.sources).toEqual([
       '%load_ext acai_jupyter',
       '%%acai run\nprint(1)',
@@ -157,11 +158,31 @@ describe('The button of a cell', () => {
     ]);
     expect(notebook.active).toBe(0);
     notebook.active = 2;
-    toggleRunAsJob(notebook.asNotebook);
+    toggleRunAsJob(notebook.asNotebook, '');
     expect(notebook.sources).toHaveLength(3);
     expect(runsAsJob(notebook.asNotebook)).toBe(true);
-    toggleRunAsJob(notebook.asNotebook);
+    toggleRunAsJob(notebook.asNotebook, '');
     expect(notebook.sources[2]).toBe('print(2)');
+  });
+
+  it('names the project where that does not go without saying', () => {
+    const notebook = new Notebook('print(1)', 'print(2)', 'print(3)');
+    toggleRunAsJob(notebook.asNotebook, 'vision');
+    expect(notebook.sources[1]).toBe('%%acai run --project vision\nprint(1)');
+    notebook.active = 2;
+    const [usual, own] = ['default', 'vision'];
+    expect(useAsInput(notebook.asNotebook, 'train:1', { usual, own })).toBe('');
+    expect(notebook.sources[2]).toBe(
+      '%%acai run --project vision --input train:1\nprint(2)'
+    );
+    const failure = useAsInput(notebook.asNotebook, 'test:1', {
+      usual,
+      own: usual
+    });
+    expect(failure).toBe(
+      'test:1 is in project default, and the job of this cell is in vision: use it in a cell of its own.'
+    );
+    expect(notebook.sources[2]).not.toContain('test:1');
   });
 
   it('is for cells of Python only', () => {

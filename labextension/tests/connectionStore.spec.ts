@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AcaiClient } from '../src/core/client';
 import {
   type ConnectionState,
-  ConnectionStore
+  ConnectionStore,
+  type IChoice
 } from '../src/core/connectionStore';
 import { EventStreams } from '../src/core/eventStreams';
 import { answer, FakeTransport, makeStatus, nobody, refusal } from './fakes';
@@ -18,16 +19,26 @@ beforeEach(() => {
   transport = new FakeTransport([answer(makeStatus())]);
   states = [];
   events = [];
+  open();
+});
+
+/** A store with nothing asked yet. */
+function open(choice?: IChoice, onReload: () => void = () => undefined): void {
   const client = new AcaiClient(transport);
   const streams = new EventStreams((project, since) =>
     client.openEvents(project, since)
   );
-  store = new ConnectionStore(client, streams, {
-    onState: state => states.push(state),
-    onEvent: event => events.push(event.number),
-    onReload: () => undefined
-  });
-});
+  store = new ConnectionStore(
+    client,
+    streams,
+    {
+      onState: state => states.push(state),
+      onEvent: event => events.push(event.number),
+      onReload
+    },
+    choice
+  );
+}
 
 afterEach(() => {
   store.dispose();
@@ -171,4 +182,85 @@ describe('ConnectionStore', () => {
     expect(states).toHaveLength(told);
     expect(transport.sockets).toHaveLength(0);
   });
+
+  it('shows another project when one is chosen, and remembers it', async () => {
+    const kept: string[] = [];
+    const read = () => Promise.resolve('');
+    let reloads = 0;
+    open({ read, keep: name => kept.push(name) }, () => (reloads += 1));
+    await store.connect();
+    transport.socket.accept();
+    transport.answers = [answer(makeStatus()), answer(inVision)];
+    await store.choose('vision');
+    expect(transport.paths).toEqual([
+      'v1/status',
+      'v1/status',
+      'v1/projects/vision/status'
+    ]);
+    expect(store.state).toMatchObject({
+      usual: 'default',
+      status: { project: 'vision', user: { role: 'viewer' } }
+    });
+    expect(transport.sockets[0]?.closed).toBe(true);
+    expect(transport.socket.address).toContain('projects/vision/events');
+    expect(kept).toEqual(['vision']);
+    expect(reloads).toBe(1);
+    transport.answers = [answer(makeStatus()), answer(makeStatus())];
+    await store.choose('default');
+    expect(store.state).toMatchObject({ status: { project: 'default' } });
+    expect(kept).toEqual(['vision', '']);
+  });
+
+  it('stays where it is when one may not see what is chosen', async () => {
+    await store.connect();
+    transport.answers = [answer(makeStatus()), gone];
+    await expect(store.choose('vision')).rejects.toMatchObject({
+      code: 'project_not_found'
+    });
+    expect(store.state).toMatchObject({ status: { project: 'default' } });
+    expect(transport.sockets[0]?.closed).toBe(false);
+  });
+
+  it('shows the last of two that are chosen, whichever answer comes first', async () => {
+    await store.connect();
+    let late: (response: Response) => void = () => undefined;
+    const fetch = transport.fetch.bind(transport);
+    transport.fetch = path =>
+      path.includes('vision')
+        ? new Promise(resolve => (late = resolve))
+        : fetch(path);
+    transport.answers = [answer(makeStatus())];
+    const first = store.choose('vision');
+    await settle();
+    await store.choose('default');
+    late(answer(inVision)());
+    await first;
+    expect(store.state).toMatchObject({ status: { project: 'default' } });
+  });
+
+  it('begins with the project that was chosen last', async () => {
+    open({ read: () => Promise.resolve('vision'), keep: () => undefined });
+    transport.answers = [answer(makeStatus()), answer(inVision)];
+    await store.connect();
+    expect(store.state).toMatchObject({ status: { project: 'vision' } });
+    expect(store.missing).toBe('');
+  });
+
+  it('shows the usual project when the one chosen last is not there any more', async () => {
+    open({ read: () => Promise.resolve('vision'), keep: () => undefined });
+    transport.answers = [answer(makeStatus()), gone];
+    await store.connect();
+    expect(store.state).toMatchObject({ status: { project: 'default' } });
+    expect(store.missing).toBe('vision');
+  });
 });
+
+const inVision = makeStatus({
+  project: 'vision',
+  user: { name: 'you', role: 'viewer' }
+});
+const gone = refusal(
+  'project_not_found',
+  "There is no project 'vision' for you.",
+  404
+);

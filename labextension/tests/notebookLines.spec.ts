@@ -39,6 +39,18 @@ describe('an input of a cell', () => {
 });
 
 describe('what is dragged into a cell', () => {
+  it('names the project where that does not go without saying', () => {
+    expect(linesForFile('/a.csv', 3, 'vision')).toContain(
+      'pd.read_csv("acai://vision/a.csv:3")'
+    );
+    expect(linesForFolder('/img/', 'vision')).toContain(
+      'find("acai://vision/img")'
+    );
+    expect(linesForSet('train:3', 'vision')).toContain(
+      'acai_jupyter.fileset("train:3", project="vision")'
+    );
+  });
+
   it('is read by what its name ends in', () => {
     expect(linesForFile('/data/a@b.csv', 3)).toBe(
       'import pandas as pd\npd.read_csv("acai:///data/a%40b.csv:3")'

@@ -12,7 +12,12 @@ function render(state: ConnectionState): string {
   const now = new Date('2026-11-18T12:02:05Z');
   return renderToStaticMarkup(
     <>
-      <PanelView state={state} pageVersion="0.1.0" onRetry={() => undefined} />
+      <PanelView
+        state={state}
+        pageVersion="0.1.0"
+        onProjects={() => undefined}
+        onRetry={() => undefined}
+      />
       <AboutView state={state} pageVersion="0.1.0" now={now} />
     </>
   );
@@ -31,6 +36,7 @@ describe('PanelView', () => {
     const text = read({
       kind: 'connected',
       status: makeStatus(),
+      usual: 'default',
       stream: 'live'
     });
     expect(text).toContain('Connected.');
@@ -45,28 +51,48 @@ describe('PanelView', () => {
 
   it('says when the data is kept by another server', () => {
     const status = makeStatus({ mode: 'attached', data_folder: null });
-    const text = read({ kind: 'connected', status, stream: 'live' });
+    const text = read({
+      kind: 'connected',
+      status,
+      usual: 'default',
+      stream: 'live'
+    });
     expect(text).toContain('through another server of yours');
     expect(text).toContain('Data in the object store');
   });
 
   it('says that it reconnects, and offers to try at once', () => {
     const status = makeStatus();
-    const text = read({ kind: 'connected', status, stream: 'reconnecting' });
+    const text = read({
+      kind: 'connected',
+      status,
+      usual: 'default',
+      stream: 'reconnecting'
+    });
     expect(text).toContain('reconnects by itself');
     expect(text).toContain('Try again');
   });
 
   it('shows a difference of versions and what to run', () => {
     const status = makeStatus({ version: '0.2.0' });
-    const text = read({ kind: 'connected', status, stream: 'live' });
+    const text = read({
+      kind: 'connected',
+      status,
+      usual: 'default',
+      stream: 'live'
+    });
     expect(text).toContain('The server has ACAI 0.2.0');
     expect(text).toContain('pip install --upgrade acai-jupyter');
   });
 
   it('shows what the server wants to be known', () => {
     const status = makeStatus({ notices: ['The clock went back.'] });
-    const text = read({ kind: 'connected', status, stream: 'live' });
+    const text = read({
+      kind: 'connected',
+      status,
+      usual: 'default',
+      stream: 'live'
+    });
     expect(text).toContain('The clock went back.');
   });
 
@@ -91,7 +117,12 @@ describe('PanelView', () => {
       { kind: 'idle' },
       { kind: 'loading', error: null },
       { kind: 'unavailable', error },
-      { kind: 'connected', status: makeStatus(), stream: 'live' }
+      {
+        kind: 'connected',
+        status: makeStatus(),
+        usual: 'default',
+        stream: 'live'
+      }
     ];
     for (const state of states) {
       expect(render(state).match(/role="status"/g)).toHaveLength(1);

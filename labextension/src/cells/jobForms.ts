@@ -1,7 +1,7 @@
 import type { CommandRegistry } from '@lumino/commands';
 import { PanelLayout } from '@lumino/widgets';
 
-import { projectOf } from '../connection/project';
+import { usualProject } from '../connection/project';
 import { JobForm, type IPlanning } from '../core/jobForm';
 import { ProjectClient } from '../core/projectClient';
 import { jobIn, knowsRunLine } from '../core/runCell';
@@ -164,7 +164,7 @@ function planningOf(connection: IAcaiConnection): IPlanning {
   const client = (project: string) =>
     new ProjectClient(
       connection.client,
-      () => project || projectOf(connection)
+      () => project || usualProject(connection)
     );
   return {
     limits: async () => {

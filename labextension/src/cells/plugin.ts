@@ -2,7 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { DisposableDelegate } from '@lumino/disposable';
 import type { Widget } from '@lumino/widgets';
@@ -14,7 +14,11 @@ import {
   SUBMIT_FILE,
   USE_AS_INPUT
 } from '../commandIds';
-import { projectOf } from '../connection/project';
+import {
+  projectMeant,
+  projectToName,
+  usualProject
+} from '../connection/project';
 import type { IJobSnapshot } from '../core/jobModel';
 import { acaiIcon, optionsIcon } from '../panel/icon';
 import { IAcaiConnection } from '../tokens';
@@ -52,8 +56,8 @@ function activateCells(
 ): void {
   const notebooks = new OpenNotebooks(app.shell);
   const settings = new CellSettings(registry);
-  addBars(app, connection, services, notebooks, settings);
-  addButtons(app, notebooks);
+  addBars(app, services, notebooks, settings);
+  addButtons(app, connection, notebooks);
   addForms(app, connection, services, notebooks, settings);
   for (const command of [RUN_AS_JOB, EDIT_JOB]) {
     palette?.addItem({ command, category: 'ACAI' });
@@ -62,7 +66,6 @@ function activateCells(
 
 function addBars(
   app: JupyterFrontEnd,
-  connection: IAcaiConnection,
   services: IViewServices,
   notebooks: OpenNotebooks,
   settings: CellSettings
@@ -72,19 +75,9 @@ function addBars(
     const { JobBar } = await import('./bar');
     const { project, number } = snapshot;
     const open = () => {
-      // A tab shows jobs of the page's own project.
-      void connection
-        .connect()
-        .then(() =>
-          projectOf(connection) === project
-            ? commands.execute(OPEN_JOB, { job: number })
-            : undefined
-        );
+      void commands.execute(OPEN_JOB, { job: number, project });
     };
-    const isOwn =
-      connection.state.kind !== 'connected' ||
-      projectOf(connection) === project;
-    const canOpen = isOwn && commands.hasCommand(OPEN_JOB);
+    const canOpen = commands.hasCommand(OPEN_JOB);
     return new JobBar(snapshot, services, canOpen ? open : null);
   };
   const canHave = () => settings.now.bars;
@@ -109,7 +102,11 @@ function addBars(
   });
 }
 
-function addButtons(app: JupyterFrontEnd, notebooks: OpenNotebooks): void {
+function addButtons(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  notebooks: OpenNotebooks
+): void {
   const { commands } = app;
   commands.addCommand(RUN_AS_JOB, {
     label: 'Run as Job',
@@ -119,10 +116,11 @@ function addButtons(app: JupyterFrontEnd, notebooks: OpenNotebooks): void {
     isEnabled: () => cellToRun(notebooks.current) !== null,
     isToggled: () => runsAsJob(notebooks.current),
     isToggleable: true,
-    execute: () => {
+    execute: async () => {
       const notebook = notebooks.current;
       if (notebook !== null) {
-        toggleRunAsJob(notebook);
+        await connection.connect();
+        toggleRunAsJob(notebook, projectToName(connection));
         commands.notifyCommandChanged(RUN_AS_JOB);
       }
     }
@@ -133,10 +131,15 @@ function addButtons(app: JupyterFrontEnd, notebooks: OpenNotebooks): void {
       'Add this as an input of the active cell, which runs as a job then',
     isVisible: () => notebooks.last !== null,
     isEnabled: () => cellToRun(notebooks.last) !== null,
-    execute: ({ spec }) => {
+    execute: async ({ spec, project }) => {
       const notebook = notebooks.last;
       if (typeof spec === 'string' && notebook !== null) {
-        useAsInput(notebook, spec);
+        const own = await projectMeant(connection, project);
+        const usual = usualProject(connection);
+        const failure = useAsInput(notebook, spec, { usual, own });
+        if (failure !== '') {
+          Notification.error(failure);
+        }
       }
     }
   });
@@ -172,7 +175,8 @@ function addForms(
       const notebook = notebooks.current;
       const cell = cellToRun(notebook);
       if (notebook !== null && cell !== null) {
-        beginJob(notebook, cell);
+        await connection.connect();
+        beginJob(notebook, cell, projectToName(connection));
         await open(notebook, cell);
       }
     }
@@ -187,7 +191,11 @@ function addForms(
     caption: 'Choose how this is run as a job, on a line of a notebook',
     isVisible: args => typeof args.path === 'string' || selected() !== '',
     execute: async ({ path }) => {
-      const { writeSubmitLine } = await import('./submitFile');
+      const file = typeof path === 'string' ? path : selected();
+      const [{ writeSubmitLine }] = await Promise.all([
+        import('./submitFile'),
+        connection.connect()
+      ]);
       const kernel = serviceManager.kernelspecs.specs?.default ?? 'python3';
       const written = await writeSubmitLine(
         {
@@ -196,7 +204,8 @@ function addForms(
           last: notebooks.last,
           at: one => notebooks.at(one)
         },
-        typeof path === 'string' ? path : selected()
+        file,
+        projectToName(connection)
       );
       if (written !== null) {
         show(written.notebook);

@@ -3,7 +3,7 @@ import {
   isRunCell,
   knowsRunLine,
   LOAD_LINE,
-  RUN_LINE,
+  runLine,
   toggledRun
 } from '../core/runCell';
 import { jobLineIn } from '../core/jobLine';
@@ -26,11 +26,15 @@ export function isOfPython(notebook: INotebook): boolean {
   return !readOnly && ['', 'python'].includes(language);
 }
 
-/** Let a cell run as a job that does not, nor submits a script. */
-export function beginJob(notebook: INotebook, cell: ICell): void {
+/** Let a cell run as a job that does not, nor submits a script. `project` is empty where it goes without saying. */
+export function beginJob(
+  notebook: INotebook,
+  cell: ICell,
+  project: string
+): void {
   const source = cell.model.sharedModel.getSource();
   const isBegun = jobLineIn(source) !== null;
-  makeJob(notebook, cell, isBegun ? source : toggledRun(source));
+  makeJob(notebook, cell, isBegun ? source : toggledRun(source, project));
 }
 
 /** Whether that cell runs as a job already. */
@@ -40,7 +44,7 @@ export function runsAsJob(notebook: INotebook | null): boolean {
 }
 
 /** Begin the active cell with the line that makes it a job, or take that away. */
-export function toggleRunAsJob(notebook: INotebook): void {
+export function toggleRunAsJob(notebook: INotebook, project: string): void {
   const cell = cellToRun(notebook);
   if (cell === null) {
     return;
@@ -50,14 +54,15 @@ export function toggleRunAsJob(notebook: INotebook): void {
   const source = cell.model.sharedModel.getSource();
   const isMissing = isRunCell(source)
     ? rewrite(cell, toggledRun(source))
-    : makeJob(notebook, cell, toggledRun(source));
+    : makeJob(notebook, cell, toggledRun(source, project));
   if (isMissing) {
     // Shift and Enter run it, and then the job.
     content.activeCellIndex = at;
     content.mode = 'command';
   } else {
     content.mode = 'edit';
-    cell.editor?.setCursorPosition({ line: 0, column: RUN_LINE.length });
+    const column = runLine(project).length;
+    cell.editor?.setCursorPosition({ line: 0, column });
   }
   content.activate();
 }

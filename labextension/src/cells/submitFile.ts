@@ -22,7 +22,8 @@ export interface INotebooks {
  */
 export async function writeSubmitLine(
   notebooks: INotebooks,
-  path: string
+  path: string,
+  project: string
 ): Promise<{ notebook: INotebook; cell: ICell } | null> {
   const { last } = notebooks;
   const notebook = canTake(last) ? last : await makeNotebook(notebooks, path);
@@ -31,7 +32,9 @@ export async function writeSubmitLine(
   }
   await notebook.context.ready;
   const { content, context } = notebook;
-  const source = `%acai submit ${quoted(scriptIn(context.path, path))}`;
+  const script = quoted(scriptIn(context.path, path));
+  const place = project === '' ? '' : ` --project ${project}`;
+  const source = `%acai submit ${script}${place}`;
   const active = content.activeCell;
   const isFree =
     active?.model.type === 'code' &&

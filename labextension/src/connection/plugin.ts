@@ -2,19 +2,38 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { IStateDB } from '@jupyterlab/statedb';
 
 import { AcaiClient } from '../core/client';
+import type { IChoice } from '../core/connectionStore';
 import { IAcaiConnection } from '../tokens';
 import { AcaiConnection } from './connection';
 import { serverTransport } from './transport';
+
+const KEY = 'acai-jupyter:project';
 
 export const connectionPlugin: JupyterFrontEndPlugin<IAcaiConnection> = {
   id: 'acai-jupyter:connection',
   description: 'Provides the connection to the ACAI server.',
   autoStart: true,
+  optional: [IStateDB],
   provides: IAcaiConnection,
-  activate: (app: JupyterFrontEnd): IAcaiConnection =>
+  activate: (app: JupyterFrontEnd, states: IStateDB | null): IAcaiConnection =>
     new AcaiConnection(
-      new AcaiClient(serverTransport(app.serviceManager.serverSettings))
+      new AcaiClient(serverTransport(app.serviceManager.serverSettings)),
+      states === null ? undefined : choiceIn(states)
     )
 };
+
+/** Kept with the layout, whose tabs are of projects too. */
+function choiceIn(states: IStateDB): IChoice {
+  return {
+    read: async () => {
+      const kept = await states.fetch(KEY).catch(() => undefined);
+      return typeof kept === 'string' ? kept : '';
+    },
+    keep: project => {
+      void states.save(KEY, project);
+    }
+  };
+}

@@ -1,4 +1,4 @@
-import type { IEventPage, IStatus } from '../contract';
+import type { IEventPage, IProject, IProjectList, IStatus } from '../contract';
 import {
   AcaiError,
   errorFromResponse,
@@ -17,12 +17,31 @@ export interface ITransport {
 export class AcaiClient {
   constructor(private readonly transport: ITransport) {}
 
-  async status(): Promise<IStatus> {
+  /** Of a project, else of the usual one. */
+  async status(project = ''): Promise<IStatus> {
+    const path =
+      project === ''
+        ? 'v1/status'
+        : `v1/projects/${encodeURIComponent(project)}/status`;
     try {
-      return await this.request<IStatus>('v1/status');
+      return await this.request<IStatus>(path);
     } catch (error) {
       throw isMissingRoute(error) ? notEnabled() : error;
     }
+  }
+
+  /** The projects that one is in, by name. */
+  async projects(): Promise<IProject[]> {
+    const found: IProject[] = [];
+    let next: string | null | undefined = '';
+    while (typeof next === 'string') {
+      const after: string =
+        next === '' ? '' : `?after=${encodeURIComponent(next)}`;
+      const page: IProjectList = await this.request(`v1/projects${after}`);
+      found.push(...page.projects.filter(one => one.role !== null));
+      next = page.next;
+    }
+    return found;
   }
 
   /** What such a socket would tell, asked for once. */

@@ -11,7 +11,22 @@ export type ConnectionState =
   /** Asking; `error` is why the try before did not work. */
   | { kind: 'loading'; error: AcaiError | null }
   | { kind: 'unavailable'; error: AcaiError }
-  | { kind: 'connected'; status: IStatus; stream: StreamState };
+  | IConnected;
+
+export interface IConnected {
+  kind: 'connected';
+  /** As it is in the project that is shown. */
+  status: IStatus;
+  /** The project that lines mean which name none. */
+  usual: string;
+  stream: StreamState;
+}
+
+/** Which project was chosen last; empty where none was. */
+export interface IChoice {
+  read(): Promise<string>;
+  keep(project: string): void;
+}
 
 export interface IConnectionListener extends Omit<IEventListener, 'onState'> {
   onState(state: ConnectionState): void;
@@ -22,12 +37,22 @@ const PASSING = ['server_unreachable', 'not_ready', 'unavailable'];
 const STARTING_TRIES = 20;
 const STARTING_PAUSE_MS = 500;
 
+/** Said of a project that is not there, and of one that one is not in, or not any more. */
+const NOT_THERE = 'project_not_found';
+
+/** What a server said of itself. */
+interface IAnswer {
+  status: IStatus;
+  usual: string;
+}
+
 /** Reads the status when asked to, then keeps the event stream open. Asks nothing before `connect()`. */
 export class ConnectionStore {
   constructor(
     private readonly client: AcaiClient,
     private readonly streams: EventStreams,
-    private readonly listener: IConnectionListener
+    private readonly listener: IConnectionListener,
+    private readonly choice: IChoice = FORGETFUL
   ) {}
 
   get state(): ConnectionState {
@@ -49,6 +74,25 @@ export class ConnectionStore {
     return this.pending;
   }
 
+  /** The project that was chosen last and is not there any more; the usual one is shown in its place. */
+  get missing(): string {
+    return this._missing;
+  }
+
+  /** Show another project from now on. Rejects when one is not in it, and then shows the same as before. */
+  async choose(project: string): Promise<void> {
+    const turn = (this.turn += 1);
+    const usual = (await this.client.status()).project;
+    const status = await this.statusOf(project, usual);
+    if (turn !== this.turn) {
+      return; // another one was chosen meanwhile
+    }
+    this.wanted = project === usual ? '' : project;
+    this.choice.keep(this.wanted);
+    this._missing = '';
+    this.accept({ status, usual });
+  }
+
   /** Safe to call twice. */
   dispose(): void {
     this.disposed = true;
@@ -61,31 +105,41 @@ export class ConnectionStore {
       kind: 'loading',
       error: before.kind === 'unavailable' ? before.error : null
     });
+    const { turn } = this;
     try {
-      this.accept(await this.statusOnceStarted());
+      const answer = await this.answerOnceStarted();
+      if (turn === this.turn) {
+        this.accept(answer);
+      }
     } catch (error) {
-      this.refuse(asAcaiError(error));
+      if (turn === this.turn) {
+        this.refuse(asAcaiError(error));
+      }
     }
   }
 
   /** Who answers after a pause may be another server, upgraded or set up anew. */
   private async refresh(): Promise<void> {
+    const { turn } = this;
     try {
-      this.accept(await this.statusOnceStarted());
+      const answer = await this.answerOnceStarted();
+      if (turn === this.turn) {
+        this.accept(answer);
+      }
     } catch (error) {
       const reason = asAcaiError(error);
       // Gone again, or about to go: the stream knows, and goes on trying.
-      if (!PASSING.includes(reason.code)) {
+      if (turn === this.turn && !PASSING.includes(reason.code)) {
         this.refuse(reason);
       }
     }
   }
 
   /** A server that is still opening its database says so; that is no failure to show. */
-  private async statusOnceStarted(): Promise<IStatus> {
+  private async answerOnceStarted(): Promise<IAnswer> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.client.status();
+        return await this.ask();
       } catch (error) {
         if (!isStarting(error) || tries === STARTING_TRIES || this.disposed) {
           throw error;
@@ -95,16 +149,44 @@ export class ConnectionStore {
     }
   }
 
-  private accept(status: IStatus): void {
+  private async ask(): Promise<IAnswer> {
+    this.wanted ??= await this.choice.read();
+    const { wanted } = this;
+    const own = await this.client.status();
+    const usual = own.project;
+    try {
+      const status = wanted === '' ? own : await this.statusOf(wanted, usual);
+      return { status, usual };
+    } catch (error) {
+      if (asAcaiError(error).code !== NOT_THERE) {
+        throw error;
+      }
+      this.wanted = '';
+      this._missing = wanted;
+      return { status: own, usual };
+    }
+  }
+
+  private statusOf(project: string, usual: string): Promise<IStatus> {
+    return this.client.status(project === usual ? '' : project);
+  }
+
+  private accept({ status, usual }: IAnswer): void {
     if (this.disposed) {
       return;
     }
-    if (this.project !== status.project) {
+    const { project } = status;
+    const isOther = this.project !== null && this.project !== project;
+    if (this.project !== project) {
       this.closeStream();
     }
-    this.project = status.project;
-    this.stream ??= this.follow(status.project);
-    this.setState({ kind: 'connected', status, stream: this.stream.state });
+    this.project = project;
+    this.stream ??= this.follow(project);
+    const { state } = this.stream;
+    this.setState({ kind: 'connected', status, usual, stream: state });
+    if (isOther) {
+      this.listener.onReload();
+    }
   }
 
   private refuse(error: AcaiError): void {
@@ -155,8 +237,19 @@ export class ConnectionStore {
   private disposed = false;
   private pending: Promise<void> | null = null;
   private project: string | null = null;
+  /** The chosen project; null before anybody has looked which one it was, empty for the usual one. */
+  private wanted: string | null = null;
+  private _missing = '';
+  /** Raised by each choice: what was asked before one is about another project. */
+  private turn = 0;
   private stream: IFollowing | null = null;
 }
+
+/** Remembers no choice. */
+const FORGETFUL: IChoice = {
+  read: () => Promise.resolve(''),
+  keep: () => undefined
+};
 
 /** Whether what happens on the server reaches the page, at once or late. */
 export function hears(state: ConnectionState): boolean {

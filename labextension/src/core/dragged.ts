@@ -10,9 +10,13 @@ const READERS: { [end: string]: string } = {
   xlsx: 'read_excel'
 };
 
-/** The lines by which a cell reads a version of a file. */
-export function linesForFile(path: string, version: number): string {
-  const url = written(`acai://${encodePath(path)}:${version}`);
+/** The lines by which a cell reads a version of a file; `project` is empty where it goes without saying. */
+export function linesForFile(
+  path: string,
+  version: number,
+  project = ''
+): string {
+  const url = written(`acai://${project}${encodePath(path)}:${version}`);
   const end = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
   const reader = READERS[end];
   return reader === undefined
@@ -21,14 +25,19 @@ export function linesForFile(path: string, version: number): string {
 }
 
 /** The lines by which a cell has what is below a folder, as it is now. */
-export function linesForFolder(path: string): string {
-  const url = written(`acai://${encodePath(path.replace(/\/$/, ''))}`);
+export function linesForFolder(path: string, project = ''): string {
+  const folder = encodePath(path.replace(/\/$/, ''));
+  const url = written(`acai://${project}${folder}`);
   return `import fsspec\nfsspec.filesystem("acai").find(${url})`;
 }
 
 /** The lines by which a cell has a file set. */
-export function linesForSet(ref: string): string {
-  return `import acai_jupyter\nacai_jupyter.fileset(${written(ref)})`;
+export function linesForSet(ref: string, project = ''): string {
+  const words = [
+    written(ref),
+    ...(project === '' ? [] : [`project=${written(project)}`])
+  ];
+  return `import acai_jupyter\nacai_jupyter.fileset(${words.join(', ')})`;
 }
 
 /** A text as Python writes it. */

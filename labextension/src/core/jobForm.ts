@@ -21,7 +21,7 @@ import { type IFoundLine, jobLineIn, withLine } from './jobLine';
 import { type IRunOption, optionsFor, RunLine } from './runLine';
 import { UnreadableLine } from './shellWords';
 
-/** What a form asks of the server. `project` is the one that the line names; empty for the page's own. */
+/** What a form asks of the server. `project` is the one that the line names; empty for the usual one. */
 export interface IPlanning {
   limits(): Promise<IResourceLimits>;
   plan(project: string, body: IPlanJob): Promise<IPlan>;

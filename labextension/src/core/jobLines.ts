@@ -14,9 +14,13 @@ type Option = [name: string, value: string | number | boolean | string[]];
 const MEMORY = 1024 ** 3;
 const RETRIES = 2;
 
-export function linesOf(asked: IJobRequest): IJobLines {
+/** `project` is empty where it goes without saying. */
+export function linesOf(asked: IJobRequest, project = ''): IJobLines {
   const { request } = asked;
-  const options = optionsOf(request);
+  const options: Option[] = [
+    ...optionsOf(request),
+    ...(project === '' ? [] : [['project', project] satisfies Option])
+  ];
   const { script, words } = programOf(request);
   return {
     shell: [

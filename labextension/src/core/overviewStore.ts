@@ -65,6 +65,16 @@ export class OverviewStore {
     this.askSoon();
   }
 
+  /** All that is known is of another project. */
+  forget(): void {
+    this.turn += 1;
+    this._overview = null;
+    this._costToday = null;
+    this._error = null;
+    this.tell();
+    this.doubt();
+  }
+
   /** Whether somebody looks at the page. */
   setSeen(isSeen: boolean): void {
     this.isSeen = isSeen;
@@ -96,6 +106,7 @@ export class OverviewStore {
   }
 
   private async ask(): Promise<void> {
+    const { turn } = this;
     this.isStale = false;
     this.askedAt = this.now().getTime();
     try {
@@ -103,12 +114,22 @@ export class OverviewStore {
         this.source.overview(),
         this.source.costs(midnightBefore(this.now()))
       ]);
+      if (turn !== this.turn) {
+        return; // what was asked is of the project before
+      }
       this._overview = overview;
       this._costToday = costs.total.cost_usd;
       this._error = null;
     } catch (error) {
+      if (turn !== this.turn) {
+        return;
+      }
       this._error = asAcaiError(error);
     }
+    this.tell();
+  }
+
+  private tell(): void {
     for (const listener of [...this.listeners]) {
       listener();
     }
@@ -116,6 +137,8 @@ export class OverviewStore {
 
   private readonly listeners = new Set<() => void>();
   private isSeen = false;
+  /** Raised by each project. */
+  private turn = 0;
   private isStale = true;
   private askedAt = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;

@@ -21,13 +21,24 @@ export function canBeRunCell(source: string): boolean {
   return isRunCell(source) || !OTHER_MAGIC.test(source);
 }
 
-/** The same cell as one that runs as a job, or that does not any more. */
-export function toggledRun(source: string): string {
+/** The same cell as one that runs as a job, or that does not any more. `project` is empty where it goes without saying. */
+export function toggledRun(source: string, project = ''): string {
   if (!isRunCell(source)) {
-    return `${RUN_LINE}\n${source.trimStart()}`;
+    return `${runLine(project)}\n${source.trimStart()}`;
   }
   const end = source.trimStart().indexOf('\n');
   return end < 0 ? '' : source.trimStart().slice(end + 1);
+}
+
+/** What makes a cell a job of a project. */
+export function runLine(project: string): string {
+  return project === '' ? RUN_LINE : `${RUN_LINE} --project ${project}`;
+}
+
+/** The project that the line of a cell names; empty where it names none. */
+export function projectNamedIn(source: string): string {
+  const [line = ''] = source.trimStart().split('\n', 1);
+  return /\s--project[ =](\S+)/.exec(line)?.[1] ?? '';
 }
 
 /** Whether a notebook that is run from its top knows the line. */
@@ -52,8 +63,9 @@ export function jobIn(
 }
 
 /** A cell that runs as a job with an input; one that has another version of the same set gets this one in its place. */
-export function withInput(source: string, spec: string): string {
-  const cell = isRunCell(source) ? source.trimStart() : toggledRun(source);
+export function withInput(source: string, spec: string, project = ''): string {
+  const isRun = isRunCell(source);
+  const cell = isRun ? source.trimStart() : toggledRun(source, project);
   const end = cell.indexOf('\n');
   const [line, rest] =
     end < 0 ? [cell, ''] : [cell.slice(0, end), cell.slice(end)];

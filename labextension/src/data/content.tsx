@@ -7,7 +7,9 @@ import {
   OPEN_SET
 } from '../commandIds';
 import type { IFileSet, ISubjectKind } from '../contract';
+import { projectOf, projectToName } from '../connection/project';
 import { linesForFile, linesForFolder, linesForSet } from '../core/dragged';
+import type { DataClient } from '../core/dataClient';
 import { FileTree } from '../core/fileTree';
 import { PagedList } from '../core/pagedList';
 import { folderOf, readFileSpec, readSetRef } from '../core/specText';
@@ -15,51 +17,77 @@ import { ThingSearch } from '../core/thingSearch';
 import { ChosenBar } from './chosenBar';
 import { droppedFiles } from './dropping';
 import { FoundList, SearchField } from './searchView';
-import type { DataServices } from './services';
+import type { PageServices } from './services';
 import { SetList } from './setList';
 import { FollowingContent } from './tabs';
 import { TreeView } from './treeView';
 import { UploadsView } from './uploadsView';
 
-/** What stands in the sidebar. */
+/** What stands in the sidebar. It begins anew with each project. */
 export class DataContent extends FollowingContent {
-  constructor(services: DataServices) {
+  constructor(protected override readonly services: PageServices) {
     super(services);
     this.addClass('jp-AcaiDataPanel-content');
-    const { client } = services;
-    this.tree = new FileTree((path, after) => client.folder(path, after));
-    this.sets = new PagedList(async after => {
-      const page = await client.sets(after ?? '');
-      return { items: page.file_sets, next: page.next ?? null };
-    });
-    this.search = new ThingSearch(request => client.find(request));
+    this.listed = listedIn(services.client);
+    services.connection.stateChanged.connect(this.onState);
+    this.onState();
+  }
+
+  override dispose(): void {
+    this.services.connection.stateChanged.disconnect(this.onState);
+    super.dispose();
   }
 
   protected override async refresh(): Promise<void> {
+    const { tree, sets, search } = this.listed;
     await Promise.all([
-      this.tree.refresh(),
-      this.sets.refresh(),
-      this.search.ask(this.search.query)
+      tree.refresh(),
+      sets.refresh(),
+      search.ask(search.query)
     ]);
   }
 
   protected override render(): React.ReactElement {
-    const { tree, sets, search, services } = this;
-    return (
-      <Sidebar tree={tree} sets={sets} search={search} services={services} />
-    );
+    const { listed, project, services } = this;
+    return <Sidebar key={project} {...listed} services={services} />;
   }
 
-  private readonly tree: FileTree;
-  private readonly sets: PagedList<IFileSet, string>;
-  private readonly search: ThingSearch;
+  private readonly onState = (): void => {
+    const project = projectOf(this.services.connection);
+    if (project !== '' && project !== this.project) {
+      if (this.project !== '') {
+        this.listed = listedIn(this.services.client);
+        void this.services.uploads.look();
+      }
+      this.project = project;
+      this.update();
+    }
+  };
+
+  private listed: IListed;
+  private project = '';
 }
 
-interface ISidebarProps {
+/** What is listed of one project. */
+interface IListed {
   tree: FileTree;
   sets: PagedList<IFileSet, string>;
   search: ThingSearch;
-  services: DataServices;
+}
+
+function listedIn(client: DataClient): IListed {
+  return {
+    tree: new FileTree((path, after) => client.folder(path, after)),
+    sets: new PagedList(async after => {
+      const page = await client.sets(after ?? '');
+      return { items: page.file_sets, next: page.next ?? null };
+    }),
+    search: new ThingSearch(request => client.find(request))
+  };
+}
+
+interface ISidebarProps extends IListed {
+  services: PageServices;
 }
 
 const TABS = ['files', 'file sets'] as const;
@@ -67,22 +95,22 @@ type Tab = (typeof TABS)[number];
 
 function Sidebar(props: ISidebarProps): React.ReactElement {
   const { search, services, sets } = props;
-  const { client, commands } = services;
+  const { client, connection } = services;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => search.subscribe(again), [search]);
   const [tab, setTab] = React.useState<Tab>('files');
   const id = React.useId();
   const openSet = (name: string, version?: number) =>
-    void commands.execute(
+    void services.run(
       OPEN_SET,
       version === undefined ? { name } : { name, version }
     );
   const open = (kind: ISubjectKind, thing: string) => {
     const [file, set] = [readFileSpec(thing), readSetRef(thing)];
     if (kind === 'job') {
-      void commands.execute(OPEN_JOB, { job: Number(thing) });
+      void services.run(OPEN_JOB, { job: Number(thing) });
     } else if (kind === 'file' && file !== null) {
-      void commands.execute(OPEN_FILE, { path: file.path });
+      void services.run(OPEN_FILE, { path: file.path });
     } else if (set !== null) {
       openSet(set.name, set.version);
     }
@@ -108,7 +136,10 @@ function Sidebar(props: ISidebarProps): React.ReactElement {
                 sets={sets}
                 onOpen={openSet}
                 onDrag={(ref, data) => {
-                  data.setData('text/plain', linesForSet(ref));
+                  data.setData(
+                    'text/plain',
+                    linesForSet(ref, projectToName(connection))
+                  );
                 }}
               />
             )}
@@ -162,7 +193,7 @@ function TabList(props: {
 
 function Files(props: ISidebarProps): React.ReactElement {
   const { tree, services } = props;
-  const { client, commands } = services;
+  const { client, connection } = services;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => tree.subscribe(again), [tree]);
   const [chosen, setChosen] = React.useState<ReadonlySet<string>>(new Set());
@@ -207,13 +238,14 @@ function Files(props: ISidebarProps): React.ReactElement {
         name="files"
         chosen={chosen}
         onChoose={setChosen}
-        onOpen={row => void commands.execute(OPEN_FILE, { path: row.path })}
+        onOpen={row => void services.run(OPEN_FILE, { path: row.path })}
         onDrag={({ path, child }, data) => {
+          const project = projectToName(connection);
           const version = child?.version ?? null;
           const lines =
             version === null
-              ? linesForFolder(path)
-              : linesForFile(path, version);
+              ? linesForFolder(path, project)
+              : linesForFile(path, version, project);
           data.setData('text/plain', lines);
         }}
       />
@@ -224,9 +256,9 @@ function Files(props: ISidebarProps): React.ReactElement {
           tree.rows.find(row => row.path === path)?.child?.version ?? null
         }
         onPreview={(path, version) =>
-          void commands.execute(OPEN_FILE_VERSION, { path, version })
+          void services.run(OPEN_FILE_VERSION, { path, version })
         }
-        onMade={name => void commands.execute(OPEN_SET, { name })}
+        onMade={name => void services.run(OPEN_SET, { name })}
       />
       <UploadsView uploads={uploads} folder={target} />
     </div>

@@ -2,7 +2,7 @@ import type { JupyterFrontEnd } from '@jupyterlab/application';
 
 import type { IAcaiConnection } from '../tokens';
 import type { Models } from './parts';
-import type { DataServices } from './services';
+import type { PageServices } from './services';
 
 /** What this area loads when it is first needed, once. */
 export class Loaded {
@@ -11,9 +11,9 @@ export class Loaded {
     readonly connection: IAcaiConnection
   ) {}
 
-  services(): Promise<DataServices> {
+  services(): Promise<PageServices> {
     this._services ??= import('./services').then(
-      ({ DataServices }) => new DataServices(this.connection, this.app.commands)
+      ({ PageServices }) => new PageServices(this.connection, this.app.commands)
     );
     return this._services;
   }
@@ -25,6 +25,6 @@ export class Loaded {
     return this._models;
   }
 
-  private _services: Promise<DataServices> | null = null;
+  private _services: Promise<PageServices> | null = null;
   private _models: Promise<Models> | null = null;
 }

@@ -47,7 +47,10 @@ export class Models {
           place={place}
           parts={parts}
           onVersions={() =>
-            void this.services.commands.execute(OPEN_FILE, { path: place.path })
+            void this.services.run(OPEN_FILE, {
+              path: place.path,
+              project: place.project
+            })
           }
           onPart={part => void this.turn(document, { ...place, part })}
         />
@@ -59,7 +62,7 @@ export class Models {
 
   /** The part that is shown goes when the next one is there. */
   private async turn(document: Widget, place: IPreviewPlace): Promise<void> {
-    await this.services.commands.execute(OPEN_FILE_VERSION, { ...place });
+    await this.services.run(OPEN_FILE_VERSION, { ...place });
     document.dispose();
   }
 

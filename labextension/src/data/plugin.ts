@@ -16,7 +16,7 @@ import {
   OPEN_SET,
   USE_AS_INPUT
 } from '../commandIds';
-import { projectOf } from '../connection/project';
+import { projectAround, projectMeant } from '../connection/project';
 import { MainTabs } from '../panel/mainTabs';
 import { IAcaiConnection } from '../tokens';
 import { DRIVE, VersionsDrive } from './drive';
@@ -61,9 +61,9 @@ function activateData(
   });
   palette?.addItem({ command: OPEN_DATA, category: 'ACAI' });
   addPreviews(app, connection, loaded);
-  addMenus(app, loaded);
-  addFile(app, loaded, tabs);
-  addSet(app, loaded, tabs);
+  addMenus(app, connection, loaded);
+  addFile(app, connection, loaded, tabs);
+  addSet(app, connection, loaded, tabs);
 }
 
 /** Versions of files open in JupyterLab's own viewers; beside what these show it is said which version it is. */
@@ -93,14 +93,16 @@ function addPreviews(
     label: 'Open Version',
     caption: 'Show what a version of a file holds',
     isVisible: args => typeof args.path === 'string',
-    execute: async ({ path, version, part, project }) => {
+    execute: async ({ path, version, part, project: named }) => {
       if (typeof path !== 'string' || typeof version !== 'number') {
         return;
       }
-      await connection.connect();
-      const { previewPath } = await import('../core/previews');
+      const [{ previewPath }, project] = await Promise.all([
+        import('../core/previews'),
+        projectMeant(connection, named)
+      ]);
       const name = previewPath({
-        project: typeof project === 'string' ? project : projectOf(connection),
+        project,
         path,
         version,
         part: typeof part === 'number' ? part : 1
@@ -126,24 +128,30 @@ function leaveAddress(): void {
   }
 }
 
-function addFile(app: JupyterFrontEnd, loaded: Loaded, tabs: MainTabs): void {
+function addFile(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  loaded: Loaded,
+  tabs: MainTabs
+): void {
   const { commands } = app;
   commands.addCommand(OPEN_FILE, {
     label: 'Open Versions',
     caption: 'Show the versions of a file in a tab',
     isVisible: args => typeof args.path === 'string',
-    execute: async ({ path }) => {
+    execute: async ({ path, project: named }) => {
       if (typeof path !== 'string') {
         return;
       }
-      const [{ FileTab }, services] = await Promise.all([
+      const [{ FileTab }, services, project] = await Promise.all([
         import('./tabs'),
-        loaded.services()
+        loaded.services(),
+        projectMeant(connection, named)
       ]);
       await tabs.show(
-        FileTab.idOf(path),
-        { command: OPEN_FILE, path },
-        () => new FileTab(path, services)
+        FileTab.idOf(path, project),
+        { command: OPEN_FILE, path, project },
+        () => new FileTab(path, services.inProject(project))
       );
     }
   });
@@ -151,52 +159,64 @@ function addFile(app: JupyterFrontEnd, loaded: Loaded, tabs: MainTabs): void {
     label: 'Compare Versions',
     caption: 'Show in which lines two versions of a file differ',
     isVisible: args => typeof args.path === 'string',
-    execute: async ({ path, before, after, project }) => {
+    execute: async ({ path, before, after, project: named }) => {
       if (
         typeof path !== 'string' ||
         typeof before !== 'number' ||
-        typeof after !== 'number' ||
-        typeof project !== 'string'
+        typeof after !== 'number'
       ) {
         return;
       }
-      const [{ DiffTab }, services] = await Promise.all([
+      const [{ DiffTab }, services, project] = await Promise.all([
         import('./tabs'),
-        loaded.services()
+        loaded.services(),
+        projectMeant(connection, named)
       ]);
-      await services.connection.connect();
+      await connection.connect();
       await tabs.show(
-        DiffTab.idOf(path, before, after),
+        DiffTab.idOf(path, before, after, project),
         { command: COMPARE_VERSIONS, path, before, after, project },
-        () => new DiffTab(path, before, after, project, services)
+        () =>
+          new DiffTab(path, before, after, project, services.inProject(project))
       );
     }
   });
 }
 
 /** On anything of ours that says which file or set it is, wherever it stands on the page. */
-function addMenus(app: JupyterFrontEnd, loaded: Loaded): void {
+function addMenus(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  loaded: Loaded
+): void {
   const { commands, contextMenu } = app;
-  const specUnder = () => {
+  const under = () => {
     const node = app.contextMenuHitTest(
       one =>
         one.dataset.acaiFile !== undefined ||
         one.dataset.acaiThing !== undefined
     );
-    return node?.dataset.acaiFile ?? node?.dataset.acaiThing ?? '';
+    return {
+      spec: node?.dataset.acaiFile ?? node?.dataset.acaiThing ?? '',
+      project: projectAround(node)
+    };
   };
   commands.addCommand(SHOW_FILE_PROVENANCE, {
     label: 'Show Provenance',
     caption: 'Draw what the file set came from that this version was first in',
     execute: async () => {
-      const spec = specUnder();
-      const { client } = await loaded.services();
+      const { spec, project: named } = under();
+      const [services, project] = await Promise.all([
+        loaded.services(),
+        projectMeant(connection, named)
+      ]);
+      const client = services.clientOf(project);
       const { action, through } = await client.origin(spec);
       const set = action?.outputs[0] ?? through.at(-1);
       if (set === undefined) {
         Notification.info(`${spec} is in no file set, so nothing is drawn.`);
       } else {
-        await commands.execute(OPEN_PROVENANCE, { spec: set });
+        await commands.execute(OPEN_PROVENANCE, { spec: set, project });
       }
     }
   });
@@ -206,7 +226,7 @@ function addMenus(app: JupyterFrontEnd, loaded: Loaded): void {
       'Add this as an input of the active cell, which runs as a job then',
     isVisible: () => commands.isVisible(USE_AS_INPUT),
     isEnabled: () => commands.isEnabled(USE_AS_INPUT),
-    execute: () => commands.execute(USE_AS_INPUT, { spec: specUnder() })
+    execute: () => commands.execute(USE_AS_INPUT, under())
   });
   contextMenu.addItem({
     command: SHOW_FILE_PROVENANCE,
@@ -222,24 +242,30 @@ function addMenus(app: JupyterFrontEnd, loaded: Loaded): void {
 const SHOW_FILE_PROVENANCE = 'acai:show-file-provenance';
 const USE_THIS_AS_INPUT = 'acai:use-this-as-input';
 
-function addSet(app: JupyterFrontEnd, loaded: Loaded, tabs: MainTabs): void {
+function addSet(
+  app: JupyterFrontEnd,
+  connection: IAcaiConnection,
+  loaded: Loaded,
+  tabs: MainTabs
+): void {
   const { commands } = app;
   commands.addCommand(OPEN_SET, {
     label: 'Open File Set',
     caption: 'Show a file set and its versions in a tab',
     isVisible: args => typeof args.name === 'string',
-    execute: async ({ name, version }) => {
+    execute: async ({ name, version, project: named }) => {
       if (typeof name !== 'string') {
         return;
       }
-      const [{ SetTab }, services] = await Promise.all([
+      const [{ SetTab }, services, project] = await Promise.all([
         import('./setTabs'),
-        loaded.services()
+        loaded.services(),
+        projectMeant(connection, named)
       ]);
       const tab = await tabs.show(
-        SetTab.idOf(name),
-        { command: OPEN_SET, name },
-        () => new SetTab(name, services)
+        SetTab.idOf(name, project),
+        { command: OPEN_SET, name, project },
+        () => new SetTab(name, services.inProject(project))
       );
       if (typeof version === 'number' && tab instanceof SetTab) {
         tab.content.choose(version);
@@ -250,19 +276,20 @@ function addSet(app: JupyterFrontEnd, loaded: Loaded, tabs: MainTabs): void {
     label: 'Compare File Sets',
     caption: 'Show in which files two file sets differ',
     isVisible: args => typeof args.before === 'string',
-    execute: async ({ before, after }) => {
+    execute: async ({ before, after, project: named }) => {
       if (typeof before !== 'string' || typeof after !== 'string') {
         return;
       }
-      const [{ SetDiffTab }, services] = await Promise.all([
+      const [{ SetDiffTab }, services, project] = await Promise.all([
         import('./setTabs'),
-        loaded.services()
+        loaded.services(),
+        projectMeant(connection, named)
       ]);
-      await services.connection.connect();
+      await connection.connect();
       await tabs.show(
-        SetDiffTab.idOf(before, after),
-        { command: COMPARE_SETS, before, after },
-        () => new SetDiffTab(before, after, services)
+        SetDiffTab.idOf(before, after, project),
+        { command: COMPARE_SETS, before, after, project },
+        () => new SetDiffTab(before, after, services.inProject(project))
       );
     }
   });

@@ -9,28 +9,27 @@ import {
   OPEN_PROVENANCE,
   USE_AS_INPUT
 } from '../commandIds';
-import { projectOf } from '../connection/project';
+import { placeTab } from '../connection/projectTab';
 import type { IFileSet } from '../contract';
 import { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
 import { dataIcon } from '../panel/icon';
 import { About } from './about';
-import type { DataServices } from './services';
+import type { DataServices, TabServices } from './services';
 import { SetDiffView } from './setDiffView';
 import { SetView } from './setView';
 import { FollowingContent } from './tabs';
 
 /** One file set in the main area. */
 export class SetTab extends MainAreaWidget<SetContent> {
-  static idOf(name: string): string {
-    return `acai-set-${name}`;
+  static idOf(name: string, project: string): string {
+    return `acai-set-${name}@${project}`;
   }
 
-  constructor(name: string, services: DataServices) {
+  constructor(name: string, services: TabServices) {
     super({ content: new SetContent(name, services) });
-    this.id = SetTab.idOf(name);
     this.title.icon = dataIcon;
-    this.title.label = oneLine(name);
+    placeTab(this, services.connection, oneLine(name));
     this.title.caption = `file set ${oneLine(name)}`;
     this.title.closable = true;
   }
@@ -60,7 +59,7 @@ class SetContent extends FollowingContent {
 
   protected override render(): React.ReactElement {
     const { name, services, versions } = this;
-    const { client, commands } = services;
+    const { client } = services;
     return (
       <SetView
         name={name}
@@ -68,18 +67,18 @@ class SetContent extends FollowingContent {
         client={client}
         wanted={this.wanted}
         onCompare={(before, after) =>
-          void commands.execute(COMPARE_SETS, {
+          void services.run(COMPARE_SETS, {
             before: `${name}:${before}`,
             after: `${name}:${after}`
           })
         }
         onOpenFile={(path, version) =>
-          void commands.execute(OPEN_FILE_VERSION, { path, version })
+          void services.run(OPEN_FILE_VERSION, { path, version })
         }
-        onProvenance={spec => void commands.execute(OPEN_PROVENANCE, { spec })}
+        onProvenance={spec => void services.run(OPEN_PROVENANCE, { spec })}
         onUse={
-          commands.hasCommand(USE_AS_INPUT)
-            ? spec => void commands.execute(USE_AS_INPUT, { spec })
+          services.has(USE_AS_INPUT)
+            ? spec => void services.run(USE_AS_INPUT, { spec })
             : null
         }
         about={ref => <About thing={ref} client={client} stamp={this.stamp} />}
@@ -93,36 +92,34 @@ class SetContent extends FollowingContent {
 
 /** Two file set versions beside each other. */
 export class SetDiffTab extends MainAreaWidget {
-  static idOf(before: string, after: string): string {
-    return `acai-setdiff-${before}-${after}`;
+  static idOf(before: string, after: string, project: string): string {
+    return `acai-setdiff-${before}-${after}@${project}`;
   }
 
-  constructor(before: string, after: string, services: DataServices) {
-    const { client, commands, connection } = services;
+  constructor(before: string, after: string, services: TabServices) {
+    const { client } = services;
     const content = ReactWidget.create(
       <SetDiffView
         before={before}
         after={after}
         client={client}
         onCompare={(path, left, right) =>
-          void commands.execute(COMPARE_VERSIONS, {
+          void services.run(COMPARE_VERSIONS, {
             path,
             before: left,
-            after: right,
-            project: projectOf(connection)
+            after: right
           })
         }
         onOpenFile={(path, version) =>
-          void commands.execute(OPEN_FILE_VERSION, { path, version })
+          void services.run(OPEN_FILE_VERSION, { path, version })
         }
       />
     );
     content.addClass('jp-AcaiView');
     content.addClass('jp-AcaiData');
     super({ content });
-    this.id = SetDiffTab.idOf(before, after);
     this.title.icon = dataIcon;
-    this.title.label = `${before} → ${after}`;
     this.title.closable = true;
+    placeTab(this, services.connection, `${before} → ${after}`);
   }
 }

@@ -4,7 +4,7 @@ import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import { COMPARE_VERSIONS, OPEN_FILE_VERSION, OPEN_JOB } from '../commandIds';
-import { projectOf } from '../connection/project';
+import { placeTab } from '../connection/projectTab';
 import type { IEvent } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
 import { FileVersions } from '../core/fileVersions';
@@ -16,7 +16,7 @@ import { About } from './about';
 import { DiffView } from './diffView';
 import { downloadVersion } from './downloading';
 import { FileView } from './fileView';
-import type { DataServices } from './services';
+import type { DataServices, TabServices } from './services';
 
 /** Content of a tab that follows what happens to files and sets, while it is seen. */
 export abstract class FollowingContent extends ReactWidget {
@@ -82,15 +82,14 @@ export abstract class FollowingContent extends ReactWidget {
 
 /** One file in the main area. */
 export class FileTab extends MainAreaWidget<FileContent> {
-  static idOf(path: string): string {
-    return `acai-file-${path}`;
+  static idOf(path: string, project: string): string {
+    return `acai-file-${path}@${project}`;
   }
 
-  constructor(path: string, services: DataServices) {
+  constructor(path: string, services: TabServices) {
     super({ content: new FileContent(path, services) });
-    this.id = FileTab.idOf(path);
     this.title.icon = dataIcon;
-    this.title.label = `${oneLine(nameOf(path))} · versions`;
+    placeTab(this, services.connection, `${oneLine(nameOf(path))} · versions`);
     this.title.caption = oneLine(path);
     this.title.closable = true;
   }
@@ -108,26 +107,25 @@ class FileContent extends FollowingContent {
 
   protected override render(): React.ReactElement {
     const { file, services } = this;
-    const { client, commands, connection } = services;
+    const { client } = services;
     const { path } = file;
     return (
       <FileView
         file={file}
         failure={this.failure}
         onOpen={version =>
-          void commands.execute(OPEN_FILE_VERSION, { path, version })
+          void services.run(OPEN_FILE_VERSION, { path, version })
         }
         onDownload={version => void downloadVersion(services, path, version)}
         onRemove={(version, undo) => void this.remove(version, undo)}
         onCompare={(before, after) =>
-          void commands.execute(COMPARE_VERSIONS, {
+          void services.run(COMPARE_VERSIONS, {
             path,
             before,
-            after,
-            project: projectOf(connection)
+            after
           })
         }
-        onOpenJob={job => void commands.execute(OPEN_JOB, { job })}
+        onOpenJob={job => void services.run(OPEN_JOB, { job })}
         about={version => (
           <About
             thing={fileSpec(path, version)}
@@ -157,8 +155,13 @@ class FileContent extends FollowingContent {
 
 /** Two versions of a file beside each other. */
 export class DiffTab extends MainAreaWidget {
-  static idOf(path: string, before: number, after: number): string {
-    return `acai-diff-${path}-${before}-${after}`;
+  static idOf(
+    path: string,
+    before: number,
+    after: number,
+    project: string
+  ): string {
+    return `acai-diff-${path}-${before}-${after}@${project}`;
   }
 
   constructor(
@@ -166,7 +169,7 @@ export class DiffTab extends MainAreaWidget {
     before: number,
     after: number,
     project: string,
-    services: DataServices
+    services: TabServices
   ) {
     const content = ReactWidget.create(
       <DiffView
@@ -180,9 +183,9 @@ export class DiffTab extends MainAreaWidget {
     content.addClass('jp-AcaiView');
     content.addClass('jp-AcaiData');
     super({ content });
-    this.id = DiffTab.idOf(path, before, after);
     this.title.icon = dataIcon;
-    this.title.label = `${oneLine(nameOf(path))} ${before} → ${after}`;
     this.title.closable = true;
+    const name = oneLine(nameOf(path));
+    placeTab(this, services.connection, `${name} ${before} → ${after}`);
   }
 }

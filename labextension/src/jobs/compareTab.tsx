@@ -1,27 +1,34 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
+import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
 
-import type { ProjectClient } from '../core/projectClient';
+import { projectClient } from '../connection/project';
+import { placeTab } from '../connection/projectTab';
 import { acaiIcon } from '../panel/icon';
+import type { IProjectConnection } from '../tokens';
 import { Compare } from './compareView';
 
 /** Two jobs side by side in a tab of the main area. */
 export class CompareTab extends MainAreaWidget {
-  static idOf(before: number, after: number): string {
-    return `acai-compare-${before}-${after}`;
+  static idOf(before: number, after: number, project: string): string {
+    return `acai-compare-${before}-${after}@${project}`;
   }
 
-  constructor(before: number, after: number, client: ProjectClient) {
+  constructor(
+    before: number,
+    after: number,
+    connection: IProjectConnection & IDisposable
+  ) {
+    const client = projectClient(connection);
     const content = ReactWidget.create(
       <Compare before={before} after={after} client={client} />
     );
     content.addClass('jp-AcaiView');
     content.addClass('jp-AcaiJobTab');
     super({ content });
-    this.id = CompareTab.idOf(before, after);
     this.title.icon = acaiIcon;
-    this.title.label = `jobs ${before} and ${after}`;
     this.title.closable = true;
+    placeTab(this, connection, `jobs ${before} and ${after}`);
   }
 }

@@ -1,12 +1,15 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
+import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
 
-import { projectClient, projectOf } from '../connection/project';
+import { projectClient, projectOf, projectToName } from '../connection/project';
+import { placeTab } from '../connection/projectTab';
 import { asAcaiError } from '../core/connectionStore';
 import type { IJobSnapshot, JobModel } from '../core/jobModel';
 import type { ProjectClient } from '../core/projectClient';
 import { acaiIcon } from '../panel/icon';
+import type { IProjectConnection } from '../tokens';
 import { useModel } from '../views/job/hooks';
 import { JobView, snapshotOf } from '../views/job/view';
 import type { ViewServices } from '../views/services';
@@ -14,22 +17,26 @@ import { Sections } from './sections';
 
 /** A job in a tab of the main area. */
 export class JobTab extends MainAreaWidget<JobTabContent> {
-  static idOf(job: number): string {
-    return `acai-job-${job}`;
+  static idOf(job: number, project: string): string {
+    return `acai-job-${job}@${project}`;
   }
 
-  constructor(job: number, services: ViewServices) {
-    super({ content: new JobTabContent(job, services) });
-    this.id = JobTab.idOf(job);
+  constructor(
+    job: number,
+    connection: IProjectConnection & IDisposable,
+    services: ViewServices
+  ) {
+    super({ content: new JobTabContent(job, connection, services) });
     this.title.icon = acaiIcon;
-    this.title.label = `job ${job}`;
     this.title.closable = true;
+    placeTab(this, connection, `job ${job}`);
   }
 }
 
 class JobTabContent extends ReactWidget {
   constructor(
     private readonly job: number,
+    private readonly connection: IProjectConnection,
     private readonly services: ViewServices
   ) {
     super();
@@ -38,16 +45,18 @@ class JobTabContent extends ReactWidget {
   }
 
   protected override render(): React.ReactElement {
-    return <Found job={this.job} services={this.services} />;
+    const { job, connection, services } = this;
+    return <Found job={job} connection={connection} services={services} />;
   }
 }
 
 /** The job as it stands under a cell, and below it all else that is known of it. */
 function Followed(props: {
   snapshot: IJobSnapshot;
+  connection: IProjectConnection;
   services: ViewServices;
 }): React.ReactElement | null {
-  const { snapshot, services } = props;
+  const { snapshot, connection, services } = props;
   const [model, setModel] = React.useState<JobModel | null>(null);
   React.useEffect(() => {
     const found = services.store.acquire(snapshot);
@@ -58,16 +67,14 @@ function Followed(props: {
       services.store.release(snapshot);
     };
   }, [snapshot, services]);
-  const client = React.useMemo(
-    () => projectClient(services.connection),
-    [services]
-  );
+  const client = React.useMemo(() => projectClient(connection), [connection]);
   return model === null ? null : (
     <>
       <JobView model={model} snapshot={snapshot} services={services} />
       <Below
         model={model}
         client={client}
+        connection={connection}
         services={services}
         project={snapshot.project}
       />
@@ -78,6 +85,7 @@ function Followed(props: {
 function Below(props: {
   model: JobModel;
   client: ProjectClient;
+  connection: IProjectConnection;
   services: ViewServices;
   project: string;
 }): React.ReactElement {
@@ -87,6 +95,7 @@ function Below(props: {
     <Sections
       model={props.model}
       client={props.client}
+      project={projectToName(props.connection, props.project)}
       onProvenance={
         open === null
           ? null
@@ -101,17 +110,18 @@ function Below(props: {
 /** The job, once the server has said which one it is; else why there is none, and a way to ask again. */
 function Found(props: {
   job: number;
+  connection: IProjectConnection;
   services: ViewServices;
 }): React.ReactElement {
-  const { job, services } = props;
+  const { job, connection, services } = props;
   const [snapshot, setSnapshot] = React.useState<IJobSnapshot | null>(null);
   const [failure, setFailure] = React.useState('');
   const [tries, setTries] = React.useState(0);
   React.useEffect(() => {
     let isWanted = true;
     const find = async () => {
-      await services.connection.connect();
-      const project = projectOf(services.connection);
+      await connection.connect();
+      const project = projectOf(connection);
       return snapshotOf(project, await services.jobs.job(project, job));
     };
     find().then(
@@ -130,9 +140,15 @@ function Found(props: {
     return () => {
       isWanted = false;
     };
-  }, [job, services, tries]);
+  }, [job, connection, services, tries]);
   if (snapshot !== null) {
-    return <Followed snapshot={snapshot} services={services} />;
+    return (
+      <Followed
+        snapshot={snapshot}
+        connection={connection}
+        services={services}
+      />
+    );
   }
   return failure === '' ? (
     <p role="status">Asking…</p>

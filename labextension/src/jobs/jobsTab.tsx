@@ -1,19 +1,21 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
+import type { IDisposable } from '@lumino/disposable';
 import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import type { IEvent } from '../contract';
+import { placeTab } from '../connection/projectTab';
 import { hears } from '../core/connectionStore';
 import { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
 import { acaiIcon } from '../panel/icon';
-import type { IAcaiConnection } from '../tokens';
+import type { IProjectConnection } from '../tokens';
 import { JobsView } from './jobsView';
 
 /** What the table does with what stands outside of it. */
 export interface IJobsTabOptions {
-  connection: IAcaiConnection;
+  connection: IProjectConnection & IDisposable;
   client: ProjectClient;
   query: string;
   columns: readonly string[];
@@ -24,14 +26,15 @@ export interface IJobsTabOptions {
 
 /** The table of jobs in the main area. */
 export class JobsTab extends MainAreaWidget<JobsTabContent> {
-  static readonly id = 'acai-jobs';
+  static idOf(project: string): string {
+    return `acai-jobs@${project}`;
+  }
 
   constructor(options: IJobsTabOptions) {
     super({ content: new JobsTabContent(options) });
-    this.id = JobsTab.id;
     this.title.icon = acaiIcon;
-    this.title.label = 'Jobs';
     this.title.closable = true;
+    placeTab(this, options.connection, 'Jobs');
   }
 
   /** List other jobs. */
@@ -96,7 +99,7 @@ class JobsTabContent extends ReactWidget {
   private readonly connect = (): Promise<void> =>
     this.options.connection.connect();
 
-  private readonly onEvent = (_: IAcaiConnection, event: IEvent): void => {
+  private readonly onEvent = (_: IProjectConnection, event: IEvent): void => {
     this.pages.hear(event);
   };
 

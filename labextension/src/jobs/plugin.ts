@@ -8,7 +8,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { COMPARE_JOBS, OPEN_JOB, OPEN_JOBS } from '../commandIds';
-import { projectClient } from '../connection/project';
+import { projectClient, projectMeant } from '../connection/project';
 import { acaiIcon } from '../panel/icon';
 import { MainTabs } from '../panel/mainTabs';
 import { IAcaiConnection } from '../tokens';
@@ -38,7 +38,7 @@ function activateJobs(
   launcher: ILauncher | null
 ): void {
   const tabs = new MainTabs(app, 'acai-jobs');
-  addJob(app, services, tabs);
+  addJob(app, connection, services, tabs);
   addCompare(app, connection, tabs);
   addTable(app, connection, tabs, new ColumnChoice(registry));
   palette?.addItem({ command: OPEN_JOBS, category: 'ACAI' });
@@ -55,6 +55,7 @@ function activateJobs(
 
 function addJob(
   app: JupyterFrontEnd,
+  connection: IAcaiConnection,
   services: IViewServices,
   tabs: MainTabs
 ): void {
@@ -64,15 +65,18 @@ function addJob(
       typeof args.job === 'number' ? `Open Job ${args.job}` : 'Open Job',
     caption: 'Show a job in a tab of its own',
     isVisible: args => typeof args.job === 'number',
-    execute: async ({ job }) => {
+    execute: async ({ job, project: named }) => {
       if (typeof job !== 'number' || !Number.isSafeInteger(job)) {
         return;
       }
-      const { JobTab } = await import('./jobTab');
+      const [{ JobTab }, project] = await Promise.all([
+        import('./jobTab'),
+        projectMeant(connection, named)
+      ]);
       await tabs.show(
-        JobTab.idOf(job),
-        { command: OPEN_JOB, job },
-        () => new JobTab(job, services)
+        JobTab.idOf(job, project),
+        { command: OPEN_JOB, job, project },
+        () => new JobTab(job, connection.inProject(project), services)
       );
     }
   });
@@ -87,16 +91,19 @@ function addCompare(
     label: 'Compare Jobs',
     caption: 'Show in what two jobs differ',
     isVisible: args => typeof args.before === 'number',
-    execute: async ({ before, after }) => {
+    execute: async ({ before, after, project: named }) => {
       if (typeof before !== 'number' || typeof after !== 'number') {
         return;
       }
-      const { CompareTab } = await import('./compareTab');
+      const [{ CompareTab }, project] = await Promise.all([
+        import('./compareTab'),
+        projectMeant(connection, named)
+      ]);
       await connection.connect();
       await tabs.show(
-        CompareTab.idOf(before, after),
-        { command: COMPARE_JOBS, before, after },
-        () => new CompareTab(before, after, projectClient(connection))
+        CompareTab.idOf(before, after, project),
+        { command: COMPARE_JOBS, before, after, project },
+        () => new CompareTab(before, after, connection.inProject(project))
       );
     }
   });
@@ -116,26 +123,30 @@ function addTable(
         : 'ACAI: Open Jobs',
     icon: args => (args.isLauncher === true ? acaiIcon : undefined),
     caption: 'Show all jobs of the project in a table',
-    execute: async ({ query }) => {
-      const [{ JobsTab }, columns] = await Promise.all([
+    execute: async ({ query, project: named }) => {
+      const [{ JobsTab }, columns, project] = await Promise.all([
         import('./jobsTab'),
-        choice.read()
+        choice.read(),
+        projectMeant(connection, named)
       ]);
       const asked = typeof query === 'string' ? query : '';
+      const make = () => {
+        const own = connection.inProject(project);
+        return new JobsTab({
+          connection: own,
+          client: projectClient(own),
+          query: asked,
+          columns,
+          onColumns: chosen => void choice.write(chosen),
+          onOpen: job => void commands.execute(OPEN_JOB, { job, project }),
+          onCompare: (before, after) =>
+            void commands.execute(COMPARE_JOBS, { before, after, project })
+        });
+      };
       const tab = await tabs.show(
-        JobsTab.id,
-        { command: OPEN_JOBS, query: asked },
-        () =>
-          new JobsTab({
-            connection,
-            client: projectClient(connection),
-            query: asked,
-            columns,
-            onColumns: chosen => void choice.write(chosen),
-            onOpen: job => void commands.execute(OPEN_JOB, { job }),
-            onCompare: (before, after) =>
-              void commands.execute(COMPARE_JOBS, { before, after })
-          })
+        JobsTab.idOf(project),
+        { command: OPEN_JOBS, query: asked, project },
+        make
       );
       if (typeof query === 'string' && tab instanceof JobsTab) {
         tab.choose(query);

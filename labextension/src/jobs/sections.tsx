@@ -18,12 +18,14 @@ import { Editing } from './editing';
 export interface ISectionsProps {
   model: JobModel;
   client: ProjectClient;
+  /** As lines have to name it; empty where it goes without saying. */
+  project: string;
   onProvenance: ((spec: string) => void) | null;
 }
 
 /** What there is to know of a job beyond how it stands, each part below a heading that opens it. */
 export function Sections(props: ISectionsProps): React.ReactElement {
-  const { model, client, onProvenance } = props;
+  const { model, client, project, onProvenance } = props;
   const { job } = model;
   return (
     <div className="jp-AcaiSections">
@@ -54,7 +56,7 @@ export function Sections(props: ISectionsProps): React.ReactElement {
       </Section>
       <Section title="Copy">
         <Asked job={job} client={client}>
-          {asked => <Lines asked={asked} />}
+          {asked => <Lines asked={asked} project={project} />}
         </Asked>
       </Section>
     </div>
@@ -270,9 +272,12 @@ function Environment(props: {
 }
 
 /** The same job as one would write it. */
-function Lines(props: { asked: IJobRequest }): React.ReactElement {
+function Lines(props: {
+  asked: IJobRequest;
+  project: string;
+}): React.ReactElement {
   const [told, setTold] = React.useState('');
-  const { shell, cell, python } = linesOf(props.asked);
+  const { shell, cell, python } = linesOf(props.asked, props.project);
   const forms: [string, string][] = [
     ['cell', cell],
     ['shell', shell],

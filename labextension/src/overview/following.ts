@@ -1,6 +1,6 @@
 import type { IDisposable } from '@lumino/disposable';
 
-import { projectClient } from '../connection/project';
+import { projectClient, projectOf } from '../connection/project';
 import { hears } from '../core/connectionStore';
 import { OverviewStore } from '../core/overviewStore';
 import type { IAcaiConnection, IAcaiOverview } from '../tokens';
@@ -47,6 +47,13 @@ export class FollowedOverview implements IAcaiOverview, IDisposable {
   private readonly onState = (): void => {
     const { state } = this.connection;
     const isLive = hears(state);
+    const project = projectOf(this.connection);
+    if (project !== '' && project !== this.project) {
+      if (this.project !== '') {
+        this.store.forget();
+      }
+      this.project = project;
+    }
     if (isLive && !this.wasLive) {
       this.store.doubt();
     }
@@ -54,6 +61,7 @@ export class FollowedOverview implements IAcaiOverview, IDisposable {
     this.store.setSeen(isLive && !document.hidden);
   };
 
+  private project = '';
   private wasLive = false;
   private _isDisposed = false;
 }

@@ -1,44 +1,63 @@
 import { Notification } from '@jupyterlab/apputils';
 
-import { projectClient } from '../connection/project';
+import { projectOf } from '../connection/project';
 import { ENDED_COLUMNS, endedOf, queryForEnded } from '../core/endedJobs';
 import { budgetNotice } from '../core/budgetNotices';
 import { EndNotices, type INotice } from '../core/endNotices';
+import { ProjectClient } from '../core/projectClient';
 import type { IAcaiConnection } from '../tokens';
 
 /** Tell of jobs that end while nobody looks at this page, and of budgets that are nearly spent. */
 export function followEnds(
   connection: IAcaiConnection,
   isWanted: () => boolean,
-  open: (job: number) => void
+  open: (job: number, project: string) => void
 ): void {
-  const client = projectClient(connection);
+  let project = '';
+  let notices: EndNotices | null = null;
+  const tell = (notice: INotice, whose: string) => {
+    show(notice, job => {
+      open(job, whose);
+    });
+  };
   const user = (): string => {
     const { state } = connection;
     return state.kind === 'connected' ? state.status.user.name : '';
   };
-  const notices = new EndNotices({
-    isLookedAt: () => !isWanted() || (!document.hidden && document.hasFocus()),
-    user,
-    choose: async (numbers, user) => {
-      const page = await client.find({
-        kind: 'job',
-        query: queryForEnded(numbers),
-        columns: ENDED_COLUMNS,
-        limit: 1000
-      });
-      return endedOf(page, user);
-    },
-    ask: number => client.job(number),
-    notify: notice => {
-      show(notice, open);
+  const noticesIn = (whose: string) => {
+    const client = new ProjectClient(connection.client, () => whose);
+    return new EndNotices({
+      isLookedAt: () =>
+        !isWanted() || (!document.hidden && document.hasFocus()),
+      user,
+      choose: async (numbers, name) => {
+        const page = await client.find({
+          kind: 'job',
+          query: queryForEnded(numbers),
+          columns: ENDED_COLUMNS,
+          limit: 1000
+        });
+        return endedOf(page, name);
+      },
+      ask: number => client.job(number),
+      notify: notice => {
+        tell(notice, whose);
+      }
+    });
+  };
+  connection.stateChanged.connect(() => {
+    const now = projectOf(connection);
+    if (now !== '' && now !== project) {
+      notices?.dispose();
+      notices = noticesIn(now);
+      project = now;
     }
   });
   connection.eventReceived.connect((_, event) => {
-    notices.hear(event);
+    notices?.hear(event);
     const told = budgetNotice(event, user());
     if (told !== null && isWanted()) {
-      show(told, open);
+      tell(told, project);
     }
   });
 }

@@ -6,6 +6,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 
 import { OPEN_JOB, OPEN_PANEL } from '../commandIds';
+import { projectToName } from '../connection/project';
 import { countsOf } from '../core/overviewText';
 import { IAcaiConnection, IAcaiOverview, IAcaiPanel } from '../tokens';
 import { FollowedOverview } from './following';
@@ -31,7 +32,7 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
   id: 'acai-jupyter:status',
   description: 'Says in the status bar how many jobs run and what today cost.',
   autoStart: true,
-  requires: [IAcaiOverview, IStatusBar],
+  requires: [IAcaiConnection, IAcaiOverview, IStatusBar],
   activate: activateStatus
 };
 
@@ -53,7 +54,7 @@ function activateOverview(
   followEnds(
     connection,
     () => hasNotifications,
-    job => void app.commands.execute(OPEN_JOB, { job })
+    (job, project) => void app.commands.execute(OPEN_JOB, { job, project })
   );
   void followSettings(registry, settings => {
     hasNotifications = settings.notifications;
@@ -67,11 +68,13 @@ function activateOverview(
 
 function activateStatus(
   app: JupyterFrontEnd,
+  connection: IAcaiConnection,
   overview: IAcaiOverview,
   statusBar: IStatusBar
 ): void {
   const item = new StatusItem(
     overview.store,
+    () => projectToName(connection),
     () => void app.commands.execute(OPEN_PANEL)
   );
   statusBar.registerStatusItem('acai-jupyter:status', {

@@ -12,6 +12,8 @@ const TICK_MS = 30_000;
 export class StatusItem extends Widget {
   constructor(
     private readonly store: OverviewStore,
+    /** The project's name; empty for the one that goes without saying. */
+    private readonly project: () => string,
     onOpen: () => void
   ) {
     super();
@@ -47,7 +49,8 @@ export class StatusItem extends Widget {
     const { overview } = this.store;
     if (overview !== null) {
       const cost = this.store.costToday(new Date());
-      this.button.textContent = `ACAI: ${describeProject(overview, cost)}`;
+      const name = ['ACAI', this.project()].filter(Boolean).join(' ');
+      this.button.textContent = `${name}: ${describeProject(overview, cost)}`;
     }
   }
 

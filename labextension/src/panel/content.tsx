@@ -9,7 +9,10 @@ import { useNow } from './useNow';
 
 /** What the panel says first, following the connection. Loaded when the panel is first shown. */
 export class PanelContent extends ReactWidget {
-  constructor(private readonly connection: IAcaiConnection) {
+  constructor(
+    private readonly connection: IAcaiConnection,
+    private readonly onProjects: (below: HTMLElement) => void
+  ) {
     super();
     this.addClass('jp-AcaiPanel-content');
   }
@@ -21,7 +24,9 @@ export class PanelContent extends ReactWidget {
         {() => (
           <PanelView
             state={connection.state}
+            missing={connection.missing}
             pageVersion={PAGE_VERSION}
+            onProjects={this.onProjects}
             onRetry={() => void connection.connect()}
           />
         )}

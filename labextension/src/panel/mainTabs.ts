@@ -25,6 +25,7 @@ export class MainTabs {
     let tab = this.tracker.find(one => one.id === id);
     if (tab === undefined) {
       tab = make();
+      tab.id = id;
       this.args.set(id, args);
       this.app.shell.add(tab, 'main');
       await this.tracker.add(tab);

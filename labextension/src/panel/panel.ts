@@ -12,7 +12,10 @@ const ABOUT_RANK = 1_000;
 export class AcaiPanel extends Panel implements IAcaiPanel {
   static readonly id = 'acai-panel';
 
-  constructor(private readonly connection: IAcaiConnection) {
+  constructor(
+    private readonly connection: IAcaiConnection,
+    onProjects: (below: HTMLElement) => void
+  ) {
     super();
     this.id = AcaiPanel.id;
     this.addClass('jp-AcaiPanel');
@@ -23,7 +26,7 @@ export class AcaiPanel extends Panel implements IAcaiPanel {
     this.addWidget(
       new LazyPart(async () => {
         const { PanelContent } = await import('./content');
-        return new PanelContent(connection);
+        return new PanelContent(connection, onProjects);
       })
     );
     this.addSection({

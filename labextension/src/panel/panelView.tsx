@@ -8,16 +8,36 @@ import { describeState } from './stateLine';
 
 export interface IPanelViewProps {
   state: ConnectionState;
+  /** The project that was chosen last and is not there any more. */
+  missing?: string;
   pageVersion: string;
+  /** The projects are to be shown, below what was pressed. */
+  onProjects: (below: HTMLElement) => void;
   onRetry: () => void;
 }
 
 /** The head of the panel for a state of the connection; knows nothing of JupyterLab. */
 export function PanelView(props: IPanelViewProps): React.ReactElement {
-  const { tone, sentence } = describeState(props.state);
+  const { state, onProjects } = props;
+  const { tone, sentence } = describeState(state);
   return (
     <>
-      <h2 className="jp-AcaiPanel-title">ACAI</h2>
+      <div className="jp-AcaiPanel-head">
+        <h2 className="jp-AcaiPanel-title">ACAI</h2>
+        {state.kind === 'connected' && (
+          <button
+            type="button"
+            className="jp-AcaiPanel-project"
+            aria-haspopup="menu"
+            title="Show another project"
+            onClick={event => {
+              onProjects(event.currentTarget);
+            }}
+          >
+            <span>Project</span> <strong>{state.status.project}</strong>
+          </button>
+        )}
+      </div>
       {/* One element for all states, else a screen reader does not read the change. */}
       <p className="jp-AcaiPanel-state" role="status" data-tone={tone}>
         {sentence}
@@ -28,8 +48,14 @@ export function PanelView(props: IPanelViewProps): React.ReactElement {
 }
 
 function Below(props: IPanelViewProps): React.ReactElement | null {
-  const { state, pageVersion, onRetry } = props;
+  const { state, missing = '', pageVersion, onRetry } = props;
   if (state.kind === 'connected') {
+    const gone =
+      missing === ''
+        ? []
+        : [
+            `There is no project '${missing}' for you any more, so '${state.status.project}' is shown.`
+          ];
     return (
       <>
         {(state.stream === 'reconnecting' || state.stream === 'polling') && (
@@ -37,7 +63,7 @@ function Below(props: IPanelViewProps): React.ReactElement | null {
         )}
         <Notices
           version={compareVersions(state.status.version, pageVersion)}
-          sentences={state.status.notices ?? []}
+          sentences={[...gone, ...(state.status.notices ?? [])]}
         />
       </>
     );

@@ -7,6 +7,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 
 import { IAcaiConnection, IAcaiPanel } from '../tokens';
 import { AcaiPanel } from './panel';
+import { addProjects, showProjects } from './projects';
 
 const OPEN_PANEL = 'acai:open-panel';
 
@@ -29,7 +30,11 @@ function activatePanel(
   palette: ICommandPalette | null,
   restorer: ILayoutRestorer | null
 ): IAcaiPanel {
-  const panel = new AcaiPanel(connection);
+  const panel = new AcaiPanel(
+    connection,
+    below => void showProjects(app, connection, below)
+  );
+  addProjects(app, connection, palette);
   app.shell.add(panel, 'left', { rank: RANK, type: 'ACAI' });
   restorer?.add(panel, AcaiPanel.id);
 

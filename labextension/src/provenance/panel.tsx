@@ -4,9 +4,10 @@ import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import type { IEvent } from '../contract';
-import { projectOf } from '../connection/project';
+import { projectOf, projectToName } from '../connection/project';
 import { GraphExplorer, type IGraphPlace } from '../core/graphExplorer';
 import { GraphClient } from '../core/graphClient';
+import type { IFollowing } from '../core/eventStreams';
 import { Refresher } from '../core/refresher';
 import { acaiIcon } from '../panel/icon';
 import type { IAcaiConnection } from '../tokens';
@@ -14,8 +15,8 @@ import { ExplorerView } from './explorerView';
 
 export interface IProvenanceTabProps {
   connection: IAcaiConnection;
-  onOpenJob: (job: number) => void;
-  onOpenSet: (ref: string) => void;
+  onOpenJob: (job: number, project: string) => void;
+  onOpenSet: (ref: string, project: string) => void;
   /** Something else is in the middle now. */
   onMove: () => void;
 }
@@ -47,15 +48,11 @@ export class ProvenanceContent extends ReactWidget {
       -60 * new Date().getTimezoneOffset()
     );
     this.unsubscribe = this.explorer.subscribe(this.follow);
-    connection.eventReceived.connect(this.hear);
-    connection.reloadNeeded.connect(this.doubt);
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
-      const { connection } = this.props;
-      connection.eventReceived.disconnect(this.hear);
-      connection.reloadNeeded.disconnect(this.doubt);
+      this.following?.dispose();
       this.unsubscribe();
       this.refresher.dispose();
       super.dispose();
@@ -67,8 +64,8 @@ export class ProvenanceContent extends ReactWidget {
     return this.explorer.place;
   }
 
-  /** Without a thing it is the whole project, without a project one of the page's own. */
-  async showAround(spec: string, project = ''): Promise<void> {
+  /** Without a thing it is the whole project. */
+  async showAround(spec: string, project: string): Promise<void> {
     await this.props.connection.connect();
     await this.explorer.show(spec, project);
   }
@@ -84,15 +81,10 @@ export class ProvenanceContent extends ReactWidget {
           return client.lineage(focus, format, project);
         }}
         onOpenJob={job => {
-          // A tab shows jobs of the page's own project.
-          if (this.isOwn) {
-            onOpenJob(job);
-          }
+          onOpenJob(job, explorer.place.project);
         }}
         onOpenSet={ref => {
-          if (this.isOwn) {
-            onOpenSet(ref);
-          }
+          onOpenSet(ref, explorer.place.project);
         }}
       />
     );
@@ -113,11 +105,6 @@ export class ProvenanceContent extends ReactWidget {
     this.refresher.setSeen(this.isVisible);
   }
 
-  private get isOwn(): boolean {
-    const { project } = this.explorer.place;
-    return project === '' || project === projectOf(this.props.connection);
-  }
-
   private readonly follow = (): void => {
     const { focus, project } = this.explorer.place;
     const place = `${project}/${focus}`;
@@ -125,13 +112,29 @@ export class ProvenanceContent extends ReactWidget {
       this.lastPlace = place;
       this.props.onMove();
     }
+    if (project !== this.followed) {
+      this.followed = project;
+      this.listen(project);
+    }
   };
 
+  /** Hear what happens in the project that is drawn, which need not be the chosen one. */
+  private listen(project: string): void {
+    this.following?.dispose();
+    this.following = this.props.connection.follow(project, {
+      onEvent: this.hear,
+      onReload: this.doubt
+    });
+    this.node.dataset.acaiProject = project;
+    const name = projectToName(this.props.connection, project);
+    this.title.label = name === '' ? 'Provenance' : `Provenance · ${name}`;
+  }
+
   /** Sets that are made, and jobs that begin and end, are nodes of the graph. */
-  private readonly hear = (_: unknown, event: IEvent): void => {
+  private readonly hear = (event: IEvent): void => {
     const { kind } = event;
     const isProgress = kind === 'job_progressed';
-    if (this.isOwn && !isProgress && /^(?:file_set|job)_/.test(kind)) {
+    if (!isProgress && /^(?:file_set|job)_/.test(kind)) {
       this.doubt();
     }
   };
@@ -141,6 +144,8 @@ export class ProvenanceContent extends ReactWidget {
   };
 
   private lastPlace = '';
+  private followed = '';
+  private following: IFollowing | null = null;
   private readonly unsubscribe: () => void;
   private readonly refresher = new Refresher(() => this.explorer.refresh());
   private readonly client: GraphClient;

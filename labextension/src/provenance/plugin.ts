@@ -12,6 +12,7 @@ import {
   OPEN_SET,
   SHOW_PROVENANCE
 } from '../commandIds';
+import { projectAround, projectMeant } from '../connection/project';
 import { IAcaiConnection } from '../tokens';
 import type { ProvenancePanel } from './panel';
 import { GraphRenderer, MIME_TYPE, type IPlace } from './renderer';
@@ -72,16 +73,20 @@ function addTab(
     label: args =>
       args.isMenu === true ? 'ACAI Provenance' : 'ACAI: Open Provenance',
     caption: 'Draw what file sets and jobs came from, and what came of them',
-    execute: async ({ spec, project }) => {
-      const { ProvenancePanel } = await import('./panel');
+    execute: async ({ spec, project: named }) => {
+      const [{ ProvenancePanel }, project] = await Promise.all([
+        import('./panel'),
+        projectMeant(connection, named)
+      ]);
       let panel = tracker.currentWidget;
       if (panel === null) {
         const made = (panel = new ProvenancePanel({
           connection,
-          onOpenJob: job => void commands.execute(OPEN_JOB, { job }),
-          onOpenSet: ref => {
+          onOpenJob: (job, whose) =>
+            void commands.execute(OPEN_JOB, { job, project: whose }),
+          onOpenSet: (ref, whose) => {
             const [name = '', version] = ref.split(':');
-            const of = { name, version: Number(version) };
+            const of = { name, version: Number(version), project: whose };
             void commands.execute(OPEN_SET, of);
           },
           onMove: () => void tracker.save(made)
@@ -92,8 +97,7 @@ function addTab(
       }
       shell.activateById(panel.id);
       const thing = typeof spec === 'string' ? spec : '';
-      const other = typeof project === 'string' ? project : undefined;
-      await panel.content.showAround(thing, other);
+      await panel.content.showAround(thing, project);
     }
   });
   void restorer?.restore(tracker, {
@@ -113,12 +117,12 @@ function addContextMenu(app: JupyterFrontEnd): void {
     label: 'Show Provenance',
     caption: 'Draw what this came from, and what came of it',
     execute: () => {
-      const found = app.contextMenuHitTest(isThing)?.dataset;
+      const found = app.contextMenuHitTest(isThing);
       return found === undefined
         ? undefined
         : commands.execute(OPEN_PROVENANCE, {
-            spec: found.acaiThing ?? '',
-            project: found.acaiProject ?? ''
+            spec: found.dataset.acaiThing ?? '',
+            project: projectAround(found)
           });
     }
   });
