@@ -5,8 +5,9 @@ import * as React from 'react';
 
 import { projectClient, projectOf, projectToName } from '../connection/project';
 import { placeTab } from '../connection/projectTab';
+import type { IEvent } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
-import type { IJobSnapshot, JobModel } from '../core/jobModel';
+import { type IJobSnapshot, isAbout, type JobModel } from '../core/jobModel';
 import type { ProjectClient } from '../core/projectClient';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
@@ -62,11 +63,22 @@ function Followed(props: {
     const found = services.store.acquire(snapshot);
     const unlook = found.look();
     setModel(found);
+    // The model hears no more when the job has ended, but people go on tagging it.
+    const hear = (_: unknown, event: IEvent) => {
+      if (event.kind !== 'job_progressed' && isAbout(event, snapshot.number)) {
+        void found.refresh();
+      }
+    };
+    const refresh = () => void found.refresh();
+    connection.eventReceived.connect(hear);
+    connection.reloadNeeded.connect(refresh);
     return () => {
+      connection.eventReceived.disconnect(hear);
+      connection.reloadNeeded.disconnect(refresh);
       unlook();
       services.store.release(snapshot);
     };
-  }, [snapshot, services]);
+  }, [snapshot, connection, services]);
   const client = React.useMemo(() => projectClient(connection), [connection]);
   return model === null ? null : (
     <>
