@@ -47,6 +47,34 @@ def log_of_job(page: LabPage) -> Locator:
     return tab.get_by_role("log", name="Log of job 1")
 
 
+def see_vision(page: LabPage) -> None:
+    """All that is shown beside notebooks begins anew."""
+    switch(page, "vision")
+    expect(recent(page)).to_have_count(0)
+    status = page.page.get_by_role("button", name="ACAI vision: ")
+    expect(status).to_have_text("ACAI vision: 0 running · $0.00 today")
+    expect(page.fact("Project")).to_have_text("vision")
+    data = data_of(page)
+    expect(data.get_by_role("treeitem", name="pictures")).to_be_visible()
+    expect(data.get_by_role("treeitem", name="data")).to_have_count(0)
+    data.get_by_role("tab", name="file sets").click()
+    data.get_by_role("button", name="theirs").first.click()
+    expect(page.page.get_by_role("tab", name="theirs · vision", exact=True)).to_be_visible()
+
+
+def run_in_vision(page: LabPage) -> None:
+    """What becomes a job now is one of the chosen project, and says so."""
+    page.page.get_by_role("tab", name="Untitled.ipynb").click()
+    page.notebook.get_by_role("textbox").last.click()
+    page.page.keyboard.insert_text("print('in vision')")
+    page.page.get_by_role("button", name="Run as Job").first.click()
+    cell = page.notebook.get_by_role("textbox").last
+    expect(cell).to_contain_text("%%acai run --project vision")
+    cell.click()
+    page.page.keyboard.press("Shift+Enter")
+    expect(page.output("in vision")).to_be_visible(timeout=JOBS_MS)
+
+
 def test_somebody_in_two_projects_switches_between_them(start_lab: StartLab, open_page: OpenPage) -> None:
     page = open_page(start_lab()).open()
     page.open_panel()
@@ -68,28 +96,8 @@ def test_somebody_in_two_projects_switches_between_them(start_lab: StartLab, ope
     expect(data.get_by_role("treeitem", name="data")).to_be_visible()
     page.open_panel()
 
-    switch(page, "vision")
-    expect(recent(page)).to_have_count(0)
-    status = page.page.get_by_role("button", name="ACAI vision: ")
-    expect(status).to_have_text("ACAI vision: 0 running · $0.00 today")
-    expect(page.fact("Project")).to_have_text("vision")
-    data = data_of(page)
-    expect(data.get_by_role("treeitem", name="pictures")).to_be_visible()
-    expect(data.get_by_role("treeitem", name="data")).to_have_count(0)
-    data.get_by_role("tab", name="file sets").click()
-    data.get_by_role("button", name="theirs").first.click()
-    expect(page.page.get_by_role("tab", name="theirs · vision", exact=True)).to_be_visible()
-
-    # What becomes a job now is one of the chosen project, and says so.
-    page.page.get_by_role("tab", name="Untitled.ipynb").click()
-    page.notebook.get_by_role("textbox").last.click()
-    page.page.keyboard.insert_text("print('in vision')")
-    page.page.get_by_role("button", name="Run as Job").first.click()
-    cell = page.notebook.get_by_role("textbox").last
-    expect(cell).to_contain_text("%%acai run --project vision")
-    cell.click()
-    page.page.keyboard.press("Shift+Enter")
-    expect(page.output("in vision")).to_be_visible(timeout=JOBS_MS)
+    see_vision(page)
+    run_in_vision(page)
     page.open_panel()
     expect(recent(page)).to_contain_text("job 1", timeout=JOBS_MS)
     page.look_at("projects", page.panel)

@@ -258,9 +258,11 @@ class Server:
         return Client(Connection(self.root, self.token))
 
     @contextmanager
-    def stream(self, query: str = "", *, token: str | None = TOKEN, **options: Any) -> Iterator[websocket.WebSocket]:
+    def stream(
+        self, query: str = "", *, token: str | None = TOKEN, project: str = "default", **options: Any
+    ) -> Iterator[websocket.WebSocket]:
         """Open the WebSocket of events."""
-        address = f"{self.root.replace('http', 'ws', 1)}{BASE}/v1/projects/default/events/stream{query}"
+        address = f"{self.root.replace('http', 'ws', 1)}{BASE}/v1/projects/{project}/events/stream{query}"
         header = [] if token is None else [f"Authorization: token {token}"]
         stream = websocket.create_connection(address, header=header, timeout=120, **options)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tomllib
 from contextlib import closing
@@ -135,6 +136,32 @@ def test_who_logs_in_goes_on_in_every_shell_with_other_settings_as_they_were(hom
     for project in ("one", "two"):
         shell.said(f"user rm bob --project {project}")
     theirs.said("status", 4)
+
+
+def test_an_attached_jupyterlab_opens_each_project_by_the_token_that_was_kept_for_it(
+    home: Place, colleague: Place
+) -> None:
+    shell, root = Shell(home), home.servers[0].root
+    for project in ("blue", "green", "red"):
+        shell.said(f"project create {project}")
+        shell.said(f"user create eve --project {project} --file {colleague.work}/{project}.token")
+        Shell(colleague).said(f"login {root} --file {project}.token")
+    lab = colleague.start()
+    assert lab.get("/v1/status")["project"] == "red"
+    shell.said("user rm eve --project green")
+    assert [one["name"] for one in lab.get("/v1/projects")["projects"]] == ["blue", "red"]
+    assert [one["name"] for one in lab.get("/v1/projects?limit=1")["projects"]][:1] == ["blue"]
+    assert [one["name"] for one in lab.get("/v1/projects?after=blue")["projects"]] == ["red"]
+    found = lab.get("/v1/projects/blue/status")
+    assert (found["project"], found["user"]["role"], found["mode"]) == ("blue", "member", "attached")
+    with lab.stream(project="blue") as stream:
+        assert "events" in json.loads(stream.recv())
+    assert lab.ask("GET", "/v1/projects/green/status").status in (401, 404)
+    assert lab.ask("GET", "/v1/projects/lab/status").code == "project_not_found"
+    own = {"Authorization": f"Bearer {(colleague.work / 'red.token').read_text().strip()}"}
+    said = lab.ask("GET", "/v1/projects", headers=own).json["projects"]
+    assert [one["name"] for one in said] == ["red"]  # who brings a token of their own has no part in those
+    assert lab.ask("GET", "/v1/projects/blue/status", headers=own).status == 404
 
 
 def test_a_token_that_is_not_valid_is_not_kept(home: Place, colleague: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,11 @@ import msgspec
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
-from acai_jupyter.contract import endpoints
+from acai_jupyter.contract import account_endpoints, endpoints
+from acai_jupyter.contract.accounts import Project, ProjectList
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import ServerUnreachable, SettingsBroken, from_body
+from acai_server import logins
 
 if TYPE_CHECKING:
     from acai_server.api.base import BaseHandler
@@ -70,10 +73,16 @@ async def forward(handler: BaseHandler, upstream: Upstream, *, again: bool = Fal
     for name in _RETURNED:
         if name in answer.headers:
             handler.set_header(name, answer.headers[name])
-    body = answer.body
-    if handler.endpoint in _OF_STATUS and answer.code == endpoints.GET_STATUS.status:
-        body = _attached(body)
-    handler.finish(body)
+    is_granted = answer.code == endpoints.GET_STATUS.status
+    handler.finish(await _seen_from_here(answer.body, handler, upstream) if is_granted else answer.body)
+
+
+async def _seen_from_here(body: bytes, handler: BaseHandler, upstream: Upstream) -> bytes:
+    if handler.endpoint in _OF_STATUS:
+        return _attached(body)
+    if handler.endpoint is account_endpoints.LIST_PROJECTS and handler.bearer() is None:
+        return await _with_kept(body, handler, upstream)
+    return body
 
 
 async def follow(handler: BaseHandler, upstream: Upstream) -> WebSocketClientConnection:
@@ -98,8 +107,37 @@ def _json(body: bytes) -> Any:
 
 
 def authorization(handler: BaseHandler, upstream: Upstream) -> str:
-    """Return what to show upstream: the token that the caller brought, as nobody has checked it here, else ours."""
-    return f"Bearer {handler.bearer() or upstream.token}"
+    """Return what to show upstream: the token that the caller brought, as nobody has checked it here, else ours.
+
+    Ours is the one that was kept for the project, as for kernels, if one was.
+    """
+    project = handler.path_kwargs.get("project")
+    own = logins.kept(upstream.url).get(project) if project else None
+    return f"Bearer {handler.bearer() or own or upstream.token}"
+
+
+async def _with_kept(body: bytes, handler: BaseHandler, upstream: Upstream) -> bytes:
+    """Add the projects that other tokens open which this user has kept for the same server."""
+    page = msgspec.json.decode(body, type=ProjectList)
+    listed = {one.name for one in page.projects if one.role is not None}
+    tokens = {name: token for name, token in logins.kept(upstream.url).items() if name not in listed}
+    after, last = handler.get_query_argument("after", ""), page.next
+    within = [name for name in tokens if name > after and (last is None or name <= last)]
+    answers = await asyncio.gather(*(_listed(upstream, tokens[name]) for name in within))
+    found = {one.name: one for one in page.projects}
+    found |= {one.name: one for answer in answers for one in answer if one.name in within}
+    return msgspec.json.encode(ProjectList([found[name] for name in sorted(found)], page.next))
+
+
+async def _listed(upstream: Upstream, token: str) -> list[Project]:
+    """Return what a token opens; one that opens nothing any more is left out."""
+    address = f"{upstream.url.rstrip('/')}{BASE}{account_endpoints.LIST_PROJECTS.path}"
+    headers = {"Authorization": f"Bearer {token}", FORWARDED: "1"}
+    try:
+        answer = await AsyncHTTPClient().fetch(HTTPRequest(address, headers=headers, follow_redirects=False))
+        return msgspec.json.decode(answer.body, type=ProjectList).projects
+    except (OSError, TimeoutError, HTTPClientError, msgspec.MsgspecError):
+        return []
 
 
 def _attached(body: bytes) -> bytes:
