@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acai_jupyter.contract.errors import DatabaseBusy
+from acai_jupyter.contract.errors import BadRequest, DatabaseBusy
 from acai_server.clock import Clock
 from acai_server.db.database import Database
 from acai_server.in_step import InStep
@@ -119,6 +119,11 @@ class TestPostgres(ConcurrentSuite):
             told.start()
             told.join(120)  # else each waits for the other when both tell something
             assert not told.is_alive()
+
+    def test_a_text_that_postgresql_knows_no_way_to_keep_is_the_askers_fault(self, database: Database) -> None:
+        member = enter(database)
+        with pytest.raises(BadRequest, match="NUL"), database.reading() as work:
+            work.users.find(member.project_id, "a\0b")
 
     @pytest.mark.timeout(60)
     def test_who_is_paused_in_a_transaction_loses_it_and_hears_of_it(

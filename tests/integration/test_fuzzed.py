@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from schemathesis import APIOperation, Case
 
+    from tests.servers.postgres import Postgres
+
     Operation = APIOperation[Any, Any, Any, Any]
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
@@ -56,11 +58,11 @@ class Fuzzed:
     tokens: dict[str, str]
 
 
-@pytest.fixture(scope="module")
-def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def fuzzed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
     with closing(Place(tmp_path_factory.mktemp("home"))) as place:
         place.write("digits/1.txt", "one")
-        server = place.start()
+        server = place.start(**_database(request))
         put = place.acai("put", "digits", "/digits", "--as", "digits")
         assert put.returncode == 0, put.stderr
         assert server.ask("POST", "/v1/projects/default/jobs", {"command": ["true"]}).status == 201
@@ -69,6 +71,14 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
             made = server.ask("POST", "/v1/projects/default/users", {"name": f"fuzzing-{role}", "role": role})
             tokens[role.value] = made.json["issued"]["secret"]
         yield Fuzzed(server, tokens | {"global_admin": server.token})
+
+
+def _database(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What is no text, no number or no time to PostgreSQL may be one to SQLite."""
+    if request.param == "sqlite":
+        return {}
+    postgres: Postgres = request.getfixturevalue("postgres_server")
+    return {"ACAI_DATABASE": postgres.create_database(request.getfixturevalue("postgres_template"))}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)

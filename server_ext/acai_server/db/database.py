@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.engine import Connection, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
-from acai_jupyter.contract.errors import AcaiError, BadSetting, Conflict, DatabaseBroken, DatabaseBusy, StoreFull
+from acai_jupyter.contract.errors import (
+    AcaiError,
+    BadRequest,
+    BadSetting,
+    Conflict,
+    DatabaseBroken,
+    DatabaseBusy,
+    StoreFull,
+)
 from acai_server.db import sight
 from acai_server.db.chunks import ChunkMemory
 from acai_server.db.conditions import SQLITE_MATCHES
@@ -226,6 +234,8 @@ def _named(error: DBAPIError) -> AcaiError | None:
         return _of_sqlite(getattr(cause, "sqlite_errorcode", 0) & 0xFF, text)
     if type(cause).__name__ == "DiskFull":
         return StoreFull(what="the database")
+    if isinstance(error, DataError) and "NUL" in text:
+        return BadRequest(reason="a text in it has a NUL character")
     taken_back = type(cause).__name__ == "IdleInTransactionSessionTimeout"
     return DatabaseBusy(reason=text) if taken_back or isinstance(error, OperationalError) else None
 
