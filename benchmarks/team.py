@@ -6,6 +6,7 @@ quotas of 0, so that what is measured is the server. Two servers are then asked 
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
@@ -120,13 +121,7 @@ def _request(server: Server, count: int) -> Row:
 
 
 def _people(server: Server, count: int) -> list[str]:
-    """Let members in whose jobs stay queued, after a job whose log they read."""
-    place = server.place
-    place.write("prints.py", PRINTS)
-    known = {"ACAI_URL": server.root, "ACAI_TOKEN": server.token}
-    for line in ("submit prints.py", "wait 1"):
-        done = place.acai(*line.split(), **known)
-        assert done.returncode == 0, done.stderr
+    """Let members in whose jobs stay queued."""
     tokens = []
     for number in range(count):
         wanted = {"name": f"person-{number}", "role": "member", "quota": 0}
@@ -148,15 +143,43 @@ def _two_servers(beside: Postgres, folder: Path) -> Iterator[list[Server]]:
             "ACAI_OBJECT_STORE": "s3",
             "ACAI_S3_BUCKET": s3.make_bucket(),
             "ACAI_S3_ENDPOINT_URL": s3.url,
-            "ACAI_RUNNER": "memory",
         }
-        servers = []
-        for name in ("one", "two"):
-            place = opened.enter_context(closing(Place(folder / name)))
+        places = [opened.enter_context(closing(Place(folder / name))) for name in ("one", "two")]
+        for place in places:
             for unusual in ("PYTHONWARNINGS", "PYTHONDONTWRITEBYTECODE"):
                 place.environment.pop(unusual, None)
-            servers.append(place.start(program="acai", **variables))
+        _run_one_job(places[0], variables)
+        variables |= _no_cluster(folder)
+        servers = [place.start(program="acai", **variables) for place in places]
+        for server in servers:
+            assert server.status().status == 200  # it waits for a while, once, to see what the cluster has
         yield servers
+
+
+def _run_one_job(place: Place, variables: dict[str, str]) -> None:
+    """Run what people read the log of, while there is one user: this machine runs no jobs of several."""
+    server = place.start(program="acai", **variables)
+    place.write("prints.py", PRINTS)
+    known = {"ACAI_URL": server.root, "ACAI_TOKEN": server.token}
+    for line in ("submit prints.py", "wait 1"):
+        done = place.acai(*line.split(), **known)
+        assert done.returncode == 0, done.stderr
+    server.end()
+
+
+def _no_cluster(folder: Path) -> dict[str, str]:
+    """Settings of a cluster that is away: it takes jobs, and none of them is ever started."""
+    nowhere = {"clusters": [{"name": "none", "cluster": {"server": "https://127.0.0.1:9"}}]}
+    nowhere["contexts"] = [{"name": "none", "context": {"cluster": "none", "user": "none"}}]
+    nowhere["users"] = [{"name": "none", "user": {"token": "none"}}]
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(nowhere | {"current-context": "none"}))
+    return {
+        "ACAI_RUNNER": "kubernetes",
+        "ACAI_KUBECONFIG": str(path),
+        "ACAI_KUBERNETES_IMAGE": "none",
+        "ACAI_ENDPOINT_URL_FOR_JOBS": "http://s3.example.org",
+    }
 
 
 def _restored(name: str, beside: Postgres | None, size: Size) -> Row:

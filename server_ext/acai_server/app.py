@@ -481,7 +481,7 @@ def _runner(settings: Settings, credentials: Credentials) -> Runner:
         from acai_server.runners.gangs import Gangs
         from acai_server.runners.memory import MemoryRunner
 
-        return Gangs(MemoryRunner(PACKAGE / "agent.pyz", settings.of_this_machine()))
+        return Gangs(MemoryRunner(PACKAGE / "agent.pyz", settings.of_this_machine(), may_run=credentials.has_one_user))
     if settings.runner == "kubernetes":
         return runner_of_cluster(settings, PACKAGE / "agent.pyz")
     raise _unknown("runner", settings.runner, "process, memory or kubernetes")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import websocket
 
+from acai_jupyter.client.follow import wait
 from acai_jupyter.contract.endpoints import ALL, BASE, Access, Endpoint
 from acai_jupyter.contract.states import Role, Scope
 from acai_server.credentials.permissions import ALLOWED, GLOBAL_ADMIN, SCOPES
@@ -230,6 +231,16 @@ def test_with_several_users_jobs_as_processes_are_refused_in_one_sentence(team: 
         assert (answer.status, answer.code) == (400, "job_refused"), (path, answer.body)
         assert "this server has several users" in answer.error["message"]
     assert team.server.get("/v1/projects/default/jobs")["jobs"] == []
+
+
+def test_jobs_that_end_with_the_server_are_refused_likewise(place: Place) -> None:
+    server = place.start(ACAI_RUNNER="memory")
+    job = server.ask("POST", "/v1/projects/default/jobs", {"command": ["true"]})
+    assert wait(server.client(), job.json["number"]).state == "finished"
+    assert server.ask("POST", USERS, {"name": "ann"}).status == 201
+    answer = server.ask("POST", "/v1/projects/default/jobs", {"command": ["true"]})
+    assert (answer.status, answer.code) == (400, "job_refused")
+    assert "this server has several users" in answer.error["message"]
 
 
 def test_where_on_its_disk_a_server_keeps_data_is_told_to_its_own_user_alone(team: Team) -> None:

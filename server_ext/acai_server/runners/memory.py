@@ -9,8 +9,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acai_server.runners.process import ProcessRunner, ProcessSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class MemoryRunner(ProcessRunner):
@@ -18,9 +22,15 @@ class MemoryRunner(ProcessRunner):
 
     name = "memory"
 
-    def __init__(self, agent: Path, settings: ProcessSettings | None = None) -> None:
+    def __init__(
+        self,
+        agent: Path,
+        settings: ProcessSettings | None = None,
+        *,
+        may_run: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._temporary = Path(tempfile.mkdtemp(prefix="acai-attempts-"))
-        super().__init__(self._temporary, agent, settings, bound=True)
+        super().__init__(self._temporary, agent, settings, bound=True, may_run=may_run)
 
     def close(self) -> None:
         """See the protocol; what still runs is ended."""
