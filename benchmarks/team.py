@@ -6,7 +6,6 @@ quotas of 0, so that what is measured is the server. Two servers are then asked 
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import tempfile
@@ -24,6 +23,7 @@ from acai_server.db.database import Database
 from benchmarks import load, metadata
 from benchmarks.report import Row, median
 from tests.integration.places import BIN, TOKEN, Place, Server
+from tests.servers.no_cluster import no_cluster
 from tests.servers.postgres import postgres
 from tests.servers.process import ServerMissing
 from tests.servers.seaweedfs import seaweedfs
@@ -149,7 +149,7 @@ def _two_servers(beside: Postgres, folder: Path) -> Iterator[list[Server]]:
             for unusual in ("PYTHONWARNINGS", "PYTHONDONTWRITEBYTECODE"):
                 place.environment.pop(unusual, None)
         _run_one_job(places[0], variables)
-        variables |= _no_cluster(folder)
+        variables |= no_cluster(folder)
         servers = [place.start(program="acai", **variables) for place in places]
         for server in servers:
             assert server.status().status == 200  # it waits for a while, once, to see what the cluster has
@@ -165,21 +165,6 @@ def _run_one_job(place: Place, variables: dict[str, str]) -> None:
         done = place.acai(*line.split(), **known)
         assert done.returncode == 0, done.stderr
     server.end()
-
-
-def _no_cluster(folder: Path) -> dict[str, str]:
-    """Settings of a cluster that is away: it takes jobs, and none of them is ever started."""
-    nowhere = {"clusters": [{"name": "none", "cluster": {"server": "https://127.0.0.1:9"}}]}
-    nowhere["contexts"] = [{"name": "none", "context": {"cluster": "none", "user": "none"}}]
-    nowhere["users"] = [{"name": "none", "user": {"token": "none"}}]
-    path = folder / "kubeconfig"
-    path.write_text(json.dumps(nowhere | {"current-context": "none"}))
-    return {
-        "ACAI_RUNNER": "kubernetes",
-        "ACAI_KUBECONFIG": str(path),
-        "ACAI_KUBERNETES_IMAGE": "none",
-        "ACAI_ENDPOINT_URL_FOR_JOBS": "http://s3.example.org",
-    }
 
 
 def _restored(name: str, beside: Postgres | None, size: Size) -> Row:

@@ -342,7 +342,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             patience_seconds=0.0 if alone else OTHERS_PATIENCE_SECONDS,
             signing=object_store_of(settings, signer, at_jobs) if at_jobs else None,
         )
-        profiler = Profiler(database, engine, prices, settings.limits(), provisioner)
+        profiler = Profiler(database, engine, prices, settings.limits(), provisioner, credentials.sight_later)
         keeper = BudgetKeeper(database, budgets, accounts, engine)
         for heard in (credentials.look_again, profiler.wake, *(() if alone else (engine.wake,))):
             opened.callback(bus.listen(heard))

@@ -21,6 +21,7 @@ from acai_server.db.projects import Member
 from acai_server.db.sight import Sight
 
 if TYPE_CHECKING:
+    from acai_jupyter.contract.ids import ProjectId, UserId
     from acai_server.db.database import Database
 
 _ANYWHERE = frozenset((Access.TOKEN, Access.OBSERVE, Access.GLOBAL_ADMIN))
@@ -91,6 +92,14 @@ class Credentials:
             frozenset(right.name for right in closed if right.kind == "file_set"),
             tuple(right.name for right in closed if right.kind == "folder"),
         )
+
+    def sight_later(self, project: ProjectId, user: UserId) -> Sight | None:
+        """Return how somebody sees a project, for whom something is done later; refuse it where they no more may."""
+        with self._database.asking() as work:
+            member = work.projects.member_in(user, project)
+        if member is None or Access.WRITE not in allowed(member):
+            raise NotAllowed(user="whoever asked" if member is None else member.name, action=_ACTIONS[Access.WRITE])
+        return self.sight_of(member)
 
     def has_one_user(self) -> bool:
         """Whether nobody but the server's own user can do anything here."""

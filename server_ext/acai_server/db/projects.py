@@ -36,6 +36,8 @@ _BY_NAME = f"""
     SELECT {_WHO} FROM user_account u LEFT JOIN project p ON p.name = ?
     LEFT JOIN membership m ON m.user_id = u.id AND m.project_id = p.id WHERE u.id = ?"""  # noqa: S608 (the same)
 
+_BY_ID = _BY_NAME.replace("p.name = ?", "p.id = ?")
+
 
 @dataclass(frozen=True)
 class Member:
@@ -103,6 +105,12 @@ class ProjectRecords:
         """Return who a user is in a project."""
         found = batches.select(self._session, _BY_NAME, project, user)
         return _member(found[0]) if found else None
+
+    def member_in(self, user: UserId, project: ProjectId) -> Member | None:
+        """Return who a user is in a project that there is."""
+        found = batches.select(self._session, _BY_ID, project, user)
+        who = _member(found[0]) if found else None
+        return who if isinstance(who, Member) else None
 
     def listed(
         self, user: UserId, *, all_of_them: bool, only: ProjectId | None, after: str = "", limit: int | None = None

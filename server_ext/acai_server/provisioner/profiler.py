@@ -23,10 +23,11 @@ from acai_jupyter.contract.profilings import (
     ProfilingPlan,
 )
 from acai_jupyter.contract.sweeps import combination, combinations, fault
+from acai_server.db.sight import everything, seeing
 from acai_server.loops import Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
     from datetime import datetime
 
     from acai_jupyter.contract.ids import JobNumber, ProjectId, UserId
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.profilings import CreateProfiling, Sample
     from acai_server.db.database import Database
     from acai_server.db.profilings import ProfiledRun, StoredProfiling
+    from acai_server.db.sight import Sight
     from acai_server.db.work import Work
     from acai_server.provisioner.campaigns import Campaign, Candidate, Move, Start, Try
     from acai_server.provisioner.prices import Prices
@@ -55,9 +57,17 @@ class Profiler:
     """Takes profilings in, and goes on with all that are open."""
 
     def __init__(
-        self, database: Database, jobs: Jobs, prices: Prices, limits: ResourceLimits, known: Provisioner
+        self,
+        database: Database,
+        jobs: Jobs,
+        prices: Prices,
+        limits: ResourceLimits,
+        known: Provisioner,
+        sight_of: Callable[[ProjectId, UserId], Sight | None],
     ) -> None:
         self._database = database
+        self._sight_of = sight_of
+        """How somebody sees a project now; it raises where they may not run anything there any more."""
         self._jobs = jobs
         self._prices = prices
         self._limits = limits
@@ -164,15 +174,14 @@ class Profiler:
         request = self._request(stored, candidate, start.limit_seconds, runs)
 
         def still(work: Work) -> bool:
-            now = work.profilings.with_tag(stored.project_id, stored.tag)
-            return (
-                now is not None
-                and now.ended_at is None
-                and len(work.profilings.runs(stored.project_id, stored.tag)) == count
-            )
+            with everything():
+                now = work.profilings.with_tag(stored.project_id, stored.tag)
+                made = work.profilings.runs(stored.project_id, stored.tag)
+            return now is not None and now.ended_at is None and len(made) == count
 
-        try:
-            made = self._jobs.submit_if(stored.project_id, stored.user_id, request, stored.tag, still)
+        of = stored.project_id, stored.user_id
+        try:  # as its user may now: somebody may have closed to them what it is given
+            made = seeing(self._sight_of(*of), self._jobs.submit_if, *of, request, stored.tag, still)
         except AcaiError as error:  # what was given is gone, or does not fit any more
             from acai_server.provisioner.campaigns import Move
 
@@ -280,6 +289,8 @@ class Profiler:
             self._jobs.check(
                 project, msgspec.structs.replace(job, parameters=parameters, resources=_share(job, sample))
             )
+        if wanted.sample is not None:
+            self._jobs.check(project, msgspec.structs.replace(job, inputs=wanted.sample.inputs))
         return campaign
 
     def _too_many(self, project: ProjectId, wanted: CreateProfiling, count: int) -> str:
