@@ -263,6 +263,7 @@ UPDATE_FILE_SET = Endpoint(
     filesets.FileSet,
     body=filesets.UpdateFileSet,
     access=Access.WRITE,
+    is_audited=True,
 )
 REMOVE_FILE_SETS = Endpoint(
     "remove_file_sets",
@@ -604,6 +605,7 @@ CHANGE_METADATA = Endpoint(
     body=metadata.ChangeMetadata,
     access=Access.WRITE,
     max_bytes=PAGE_BYTES,
+    is_audited=True,
 )
 LIST_CHANGES = Endpoint(
     "list_changes",

@@ -62,6 +62,7 @@ CREATE_PROFILING = Endpoint(
     body=profilings.CreateProfiling,
     access=Access.WRITE,
     status=201,
+    is_audited=True,
 )
 PLAN_PROFILING = Endpoint(
     "plan_profiling",

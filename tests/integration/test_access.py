@@ -130,14 +130,26 @@ def test_who_is_let_through_sees_it_and_that_is_written_down(team: Team) -> None
     before = len(team.server.get(f"{PROJECT}/audit?limit=1000")["entries"])
     assert team.ask(team.ann, "POST", f"{PROJECT}/files/fetch", {"spec": "@patients"}).status == 200
     assert team.ask(team.ann, "GET", f"{PROJECT}/jobs/1/log").status == 200
-    assert team.ask(team.ann, "GET", f"{PROJECT}/files?spec=@open").status == 200
+    for path in ("files?spec=@open", "folder?path=/open", "versions?path=/open/a.txt", "folder?path=/"):
+        assert team.ask(team.ann, "GET", f"{PROJECT}/{path}").status == 200
+    for path in ("files?spec=/patients/", "folder?path=/patients", "versions?path=/patients/one.txt"):
+        assert team.ask(team.ann, "GET", f"{PROJECT}/{path}").status == 200
+    sources = {"sources": ["/patients/"]}
+    assert team.ask(team.ann, "POST", f"{PROJECT}/resolve", sources).status == 200
+    assert (
+        team.ask(team.ann, "POST", f"{PROJECT}/compare", {"before": ["@open"], "after": ["/patients/"]}).status == 200
+    )
     assert team.server.ask("GET", f"{PROJECT}/filesets/raw-model:1/entries").status == 200
     found = team.server.get(f"{PROJECT}/audit?limit=1000")["entries"]
     me = team.server.status().json["user"]["name"]
+    files = "file /patients/one.txt, file /patients/two.txt"
     said = [(one["user"], one["action"], one["thing"]) for one in found[: len(found) - before][::-1]]
     assert said == [
         ("ann", "fetch_files", "file set patients:1, file /patients/one.txt, file /patients/two.txt"),
         ("ann", "get_log", "job 1"),
+        *(("ann", action, files) for action in ("list_files", "list_folder")),
+        ("ann", "list_versions", "file /patients/one.txt"),
+        *(("ann", action, files) for action in ("resolve_sources", "compare_sources")),
         (me, "list_entries", "file set raw-model:1"),
     ]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acai_jupyter.contract.endpoints import ALL, Access
+from acai_server.api.audit import OF_BODIES
 from tests.integration.places import BIN, Place, Server
 
 if TYPE_CHECKING:
@@ -43,14 +44,17 @@ def test_what_is_uploaded_made_and_submitted_is_written_down_with_what_became_of
     ):
         done = place.acai(*line.split())
         assert done.returncode == 0, done.stderr
+    runs = {"job": {"command": ["true"], "template": "t"}, "vcpus": [1], "memories_bytes": [2**30]}
+    assert audited.ask("POST", f"{PROJECT}/profilings", runs).status == 201
     made = {
         action: [one["thing"] for one in entries(audited, f"?action={action}")]
-        for action in ("create_file_set", "create_job", "create_sweep")
+        for action in ("create_file_set", "create_job", "create_sweep", "create_profiling")
     }
     assert made == {
-        "create_file_set": ["name both"],
+        "create_file_set": ["name both file_set both:1"],
         "create_job": ["output made number 1"],
         "create_sweep": ["tag sweep-2"],
+        "create_profiling": ["tag profile-1"],
     }
     uploads = [one["thing"] for one in entries(audited, "?action=commit_upload")]
     assert [thing.partition(" file_set ")[2] for thing in uploads] == ["digits:2 new_files 1", "digits:1 new_files 1"]
@@ -78,6 +82,56 @@ def test_what_counts_is_written_down_with_who_what_and_whereby(audited: Server) 
     assert {one["address"] for one in found} == {"127.0.0.1"}
     assert [one["user"] for one in found][-1] == "ann"
     assert made.json["issued"]["secret"] not in json.dumps(found)
+
+
+def test_it_says_what_was_done_and_to_whom(audited: Server) -> None:
+    assert audited.ask("POST", f"{PROJECT}/users", {"name": "pat", "role": "viewer"}).status == 201
+    for method, path, body, said in (
+        ("PATCH", "budget", {"user": "pat", "month_usd": 20, "stops": False}, "user pat month_usd 20 stops no"),
+        ("PATCH", "budget", {"user": "pat", "month_usd": None}, "user pat month_usd none"),
+        ("PATCH", "users/pat", {"quota": None}, "user pat quota none"),
+        ("PUT", "groups/clinic", {"users": ["pat"]}, "group clinic users pat"),
+        (
+            "PUT",
+            "restrictions",
+            {"what": "@x", "readers": ["pat", "group:clinic"]},
+            "what @x readers pat, group:clinic",
+        ),
+        ("POST", "restrictions/end", {"what": "@x"}, "what @x"),
+        ("POST", "jobs/kill", {"jobs": [3, 1, 2]}, "jobs 1-3"),
+        ("PATCH", "filesets/digits:1", {"note": "as measured"}, "file set digits:1"),
+        (
+            "POST",
+            "metadata",
+            {"changes": [{"thing": "digits:1", "set": {"stage": "x"}, "add_labels": ["seen"], "delete": ["old"]}]},
+            "changes digits:1 stage -old +seen",
+        ),
+    ):
+        answer = audited.ask(method, f"{PROJECT}/{path}", body)
+        assert answer.status in (200, 201), answer.body
+        assert entries(audited)[0]["thing"] == said, path
+    assert audited.ask("DELETE", f"{PROJECT}/users/pat").status == 200
+
+
+UNSAID = {
+    "sources": "the set itself says what it was made of",
+    "if_changed": "says how, not what",
+    "note": "a text, which the set shows",
+    "expect": "says how, not what",
+    "objects": "the commit is of the session, which says what it has",
+    "id_token": "secret",
+    "hub_token": "secret",
+    "project": "the token that is made says it",
+}
+OF_JOBS = {"create_job", "create_sweep", "create_profiling"}
+"""All that was asked for is kept with the job."""
+
+
+def test_what_a_body_says_is_in_the_log_or_known_not_to_be() -> None:
+    bodies = {one.name: one.body for one in ALL if one.is_audited and one.body is not None}
+    for name in bodies.keys() - OF_JOBS:
+        assert set(bodies[name].__struct_fields__) <= {*OF_BODIES, *UNSAID}, name
+    assert not {"id_token", "hub_token"} & set(OF_BODIES)
 
 
 def test_entries_are_found_by_user_and_action_and_come_in_pages(audited: Server) -> None:
@@ -122,6 +176,9 @@ def test_all_that_changes_who_may_what_or_takes_something_away_is_written_down()
     rules = {e.name for e in ALL if e.access in (Access.ADMIN, Access.OWN, Access.GLOBAL_ADMIN) and e.method != "GET"}
     takes = {e.name for e in ALL if e.method == "DELETE" or e.name.startswith(("remove_", "kill_", "revoke_"))}
     assert rules | takes - {"abort_upload"} <= {endpoint.name for endpoint in ALL if endpoint.is_audited}
+    writes = {e.name for e in ALL if e.access is Access.WRITE and e.method != "GET" and not e.is_audited}
+    of_sessions = {"create_upload", "stage_files", "create_targets", "add_objects", "abort_upload"}
+    assert writes == of_sessions | {"plan_job", "plan_profiling"}, "which change nothing that others see"
 
 
 def test_no_route_changes_the_log() -> None:

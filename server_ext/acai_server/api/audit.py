@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from acai_jupyter.contract import account_endpoints as endpoints
 from acai_jupyter.contract.audit import AuditQuery
 from acai_jupyter.contract.endpoints import Access
+from acai_jupyter.contract.filesets import FileSet
 from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.metadata import ThingChange
 from acai_server.db.audit import NewEntry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from acai_jupyter.contract.audit import AuditPage
     from acai_server.api.base import BaseHandler
     from acai_server.api.call import Call, Operations
 
 MAX_THING = 500
 MAX_WORD = 200
+MAX_LIST = 400
 _WORDS = {"ref": "file set"}
 """How people call what stands in a route; the others are called so."""
 OPENING = frozenset(
     (
         "fetch_files",
+        "list_folder",
         "list_files",
+        "list_versions",
         "list_entries",
         "resolve_sources",
         "compare_sources",
         "create_job",
         "create_sweep",
+        "create_profiling",
         "get_log",
         "download_log",
         "get_displays",
@@ -37,9 +46,15 @@ OPENING = frozenset(
     )
 )
 """What shows contents, or gives them to a program: of what is restricted it is written down."""
-_OF_BODIES = (
+OF_BODIES = (
     "name",
+    "user",
     "what",
+    "readers",
+    "writers",
+    "users",
+    "jobs",
+    "changes",
     "file_set",
     "output",
     "reason",
@@ -48,7 +63,13 @@ _OF_BODIES = (
     "quota",
     "scope",
     "all_projects",
+    "expires_in_days",
+    "job_usd",
+    "month_usd",
+    "total_usd",
+    "stops",
     "spec",
+    "files",
     "undo",
     "dry_run",
     "keep_last",
@@ -57,7 +78,13 @@ _OF_BODIES = (
 """What of a body says what is to be done. Nothing of these is secret."""
 
 
-_OF_RESULTS = {"commit_upload": ("file_set", "new_files"), "create_job": ("number",), "create_sweep": ("tag",)}
+_OF_RESULTS = {
+    "commit_upload": ("file_set", "new_files"),
+    "create_file_set": ("file_set",),
+    "create_job": ("number",),
+    "create_sweep": ("tag",),
+    "create_profiling": ("tag",),
+}
 """What of an answer says what was made; the request could not know it."""
 
 
@@ -69,7 +96,9 @@ def entry_of(handler: BaseHandler, status: int, body: Any = None, result: Any = 
         user_id=member.user_id,
         token_id=member.token,
         action=handler.endpoint.name,
-        thing=_thing(handler.path_kwargs, body, [(name, getattr(result, name, None)) for name in made]),
+        thing=_thing(
+            handler.path_kwargs, body, [(name, value) for name in made if _says(value := getattr(result, name, None))]
+        ),
         address=(handler.request.remote_ip or "")[:64],
         request_id=handler.request_id,
         status=status,
@@ -79,14 +108,55 @@ def entry_of(handler: BaseHandler, status: int, body: Any = None, result: Any = 
 def _thing(params: dict[str, str], body: Any, made: list[tuple[str, Any]]) -> str:
     """Say what it is done to: `user ann role viewer`, `file set digits:2`."""
     said = [f"{_WORDS.get(name, name)} {value[:MAX_WORD]}" for name, value in params.items() if name != "project"]
-    known = [*((name, getattr(body, name, None)) for name in _OF_BODIES), *made]
-    said += [f"{name} {str(value)[:MAX_WORD]}" for name, value in known if _says(value)]
-    return one_line(" ".join(said))[:MAX_THING]
+    said += [f"{name} {words}" for name, words in (*_said_in(body), *((name, _words(value)) for name, value in made))]
+    return _cut(one_line(" ".join(said)), MAX_THING)
+
+
+def _said_in(body: Any) -> Iterator[tuple[str, str]]:
+    """Give what a body says, by name; what it leaves as it is by itself is not said."""
+    fields = {} if body is None else {field.name: field for field in msgspec.structs.fields(body)}
+    for name in OF_BODIES:
+        if name in fields:
+            value, default = getattr(body, name), fields[name].default
+            if value is not msgspec.UNSET and (_says(value) or default is msgspec.UNSET):
+                yield name, _words(value)
 
 
 def _says(value: Any) -> bool:
-    """Whether it is plain, and there: a quota of 0 is."""
-    return isinstance(value, str | int | float | StrEnum) and value is not False and value != ""
+    """Whether there is anything: a quota of 0 is."""
+    return value is not None and value is not False and value not in ("", [])
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, FileSet):
+        return value.ref
+    if isinstance(value, ThingChange):
+        return " ".join([value.thing, *value.set, *(f"-{key}" for key in value.delete), *_labels(value)])
+    if isinstance(value, list):
+        return _cut(_runs(value) if value and isinstance(value[0], int) else ", ".join(map(_words, value)), MAX_LIST)
+    if value is None or isinstance(value, bool):
+        return "none" if value is None else "yes" if value else "no"
+    return str(value).removesuffix(".0") if isinstance(value, float) else _cut(str(value), MAX_WORD)
+
+
+def _labels(change: ThingChange) -> list[str]:
+    return [*(f"+{label}" for label in change.add_labels), *(f"-{label}" for label in change.remove_labels)]
+
+
+def _runs(numbers: list[int]) -> str:
+    """Write 3, 4, 5 and 9 as `3-5, 9`: many jobs are ended at once."""
+    found: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+
+
+def _cut(text: str, most: int) -> str:
+    """Say that something is left out."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def list_audit(call: Call) -> AuditPage:

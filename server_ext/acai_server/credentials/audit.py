@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 MAX_THING = 500
+ROOM_FOR_COUNT = len(" and 1,000,000 more")
 
 
 class Audit:
@@ -36,10 +37,20 @@ class Audit:
         with self._database.reading() as work:
             found = work.restricted.among(entry.project_id, opened)
         if found:
-            thing = one_line(", ".join(found))[:MAX_THING]
-            self.write(replace(entry, thing=thing))
+            self.write(replace(entry, thing=joined(found)))
 
     def page(self, project: ProjectId, query: AuditQuery) -> AuditPage:
         """Return what was done in a project, the newest first."""
         with self._database.reading() as work:
             return AuditPage(*work.audit.page(project, query))
+
+
+def joined(things: list[str]) -> str:
+    """Name as many as there is room for, and count the others."""
+    shown = ""
+    for place, thing in enumerate(map(one_line, things)):
+        longer = f"{shown}, {thing}" if shown else thing[: MAX_THING - ROOM_FOR_COUNT]
+        if len(longer) > MAX_THING - ROOM_FOR_COUNT:
+            return f"{shown} and {len(things) - place:,} more"
+        shown = longer
+    return shown

@@ -84,6 +84,13 @@ def opened() -> Opened | None:
     return None if sight is None else sight.opened
 
 
+def look_into(paths: Iterable[str]) -> None:
+    """Note files that are shown or handed out."""
+    noted = opened()
+    if noted is not None:
+        noted.paths |= dict.fromkeys(paths)
+
+
 def must_see_all() -> None:
     """Refuse what tells of all of a project to who does not see all of it."""
     if unseen():

@@ -12,6 +12,7 @@ from acai_jupyter.contract.errors import Conflict
 from acai_jupyter.contract.filesets import Comparison, CreatedFileSet, Resolved, check_files, check_note
 from acai_jupyter.contract.specs import SetRef, check_name
 from acai_jupyter.contract.states import ActionKind, InputRole
+from acai_server.db import sight
 from acai_server.lake import comparing
 from acai_server.lake.counting import Count
 from acai_server.lake.filesets import add_root
@@ -112,6 +113,7 @@ class Composing:
             flow = meanings.flow(request.sources, after + FIRST if after else "")
             page = list(islice(flow.leaves(), request.limit + 1))
         shown = page[: request.limit]
+        sight.look_into(leaf[0] for leaf in shown)
         return Resolved(
             entries=[entry_of(leaf) for leaf in shown],
             pinned=meanings.pinned(request.sources),
@@ -131,6 +133,7 @@ class Composing:
                 return comparing.changes(meanings.flow(request.before), meanings.flow(request.after))
 
             summary, page, more = comparing.compare(look, request.start, request.limit)
+        sight.look_into(one.path for found in page for one in (found.before, found.after) if one is not None)
         return Comparison(
             added=summary.added,
             removed=summary.removed,

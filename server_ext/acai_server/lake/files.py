@@ -69,12 +69,14 @@ class Files:
                 found = _children_of_set(work, project, stored, folder, after, limit + 1)
             if not found and not after and folder != "/":
                 return _as_child(work, project, folder.rstrip("/"), file_set)
+        sight.look_into(f"{folder}{child.name}" for child in found[:limit] if child.kind is ChildKind.FILE)
         return FolderPage(folder, found[:limit], _mark(found[limit - 1]) if len(found) > limit else None)
 
     def entries(self, project: ProjectId, spec: str, after: str, limit: int) -> EntryPage:
         """Return a page of what a spec names."""
         with self._database.reading() as work:
             found = resolve(work, project, spec).page(after, limit + 1)
+        sight.look_into(entry.path for entry in found[:limit])
         return EntryPage(found[:limit], found[limit - 1].path if len(found) > limit else None)
 
     def versions(self, project: ProjectId, path: str, before: int | None, limit: int) -> VersionPage:
@@ -86,6 +88,7 @@ class Files:
             found = work.files.versions(project, spec.path, before, limit + 1)
             if not found and before is None:
                 raise _not_found(work, project, spec.path, None)
+        sight.look_into([spec.path])
         return VersionPage(spec.path, found[:limit], found[limit - 1].version if len(found) > limit else None)
 
     def fetch(self, project: ProjectId, request: FetchFiles) -> FetchPage:
@@ -95,9 +98,7 @@ class Files:
             selection = resolve(work, project, request.spec)
             found = selection.page(request.after, request.limit + 1)
             page = found[: request.limit]
-            opened = sight.opened()
-            if opened is not None:
-                opened.paths |= dict.fromkeys(entry.path for entry in page)
+            sight.look_into(entry.path for entry in page)
             places = work.blobs.places(project, {bytes.fromhex(entry.sha256) for entry in page})
         urls: dict[tuple[str, Within | None], int] = {}
         objects: list[str] = []
@@ -152,6 +153,7 @@ def _as_child(work: Work, project: ProjectId, path: str, file_set: str | None) -
         found = work.files.child(project, path)
     if found is None:
         raise _not_found(work, project, path, file_set)
+    sight.look_into([path])
     return FolderPage(f"{folder}/", [found])
 
 
