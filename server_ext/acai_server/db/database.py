@@ -120,6 +120,7 @@ class Database:
         with self._write_lock, _translated(), Session(self._engine.execution_options(acai_writes=True)) as session:
             work = Work(session, self._clock, self.name, self._chunks)
             yield work
+            work.changes.flush()
             told = work.events.flush()
             session.commit()
         if told:

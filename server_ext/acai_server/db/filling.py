@@ -41,6 +41,7 @@ def filling(database: Database, revision: str) -> Iterator[tuple[Work, Callable[
             with Session(connection) as session:
                 work = database.joined(session)
                 yield work, lambda: _finish(session, work)
+                work.changes.flush()
                 work.events.flush()
                 session.commit()  # which is for nothing when the connection was in a transaction before
             connection.commit()

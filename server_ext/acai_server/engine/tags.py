@@ -68,5 +68,5 @@ def attach(work: Work, job: StoredJob, kind: SubjectKind, subject: int, said: di
     fresh = work.attributes.set_said(job.project_id, kind, subject, said)
     if fresh:
         changed = {"set": fresh, "deleted": [], "added_labels": [], "removed_labels": []}
-        work.changes.add(kind, job.user_id, work.clock.now(), [(subject, changed)])
+        work.changes.add(job.project_id, kind, job.user_id, work.clock.now(), [(subject, changed)])
     return bool(fresh)

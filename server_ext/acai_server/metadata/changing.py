@@ -102,7 +102,7 @@ def _change(
     changes = [(thing, one, _difference(one, given[thing.id] | one.expect, labels[thing.id])) for thing, one in wanted]
     changes = [change for change in changes if any(change[2].values())]
     _write(work, project, kind, [(thing.id, _without(found, one.expect)) for thing, one, found in changes])
-    work.changes.add(kind, user, work.clock.now(), [(thing.id, found) for thing, _, found in changes])
+    work.changes.add(project, kind, user, work.clock.now(), [(thing.id, found) for thing, _, found in changes])
     return [thing.name for thing, _, _ in changes]
 
 

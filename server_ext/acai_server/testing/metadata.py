@@ -238,6 +238,24 @@ class MetadataSuite:
         at_once(6, count)
         assert made.service.get(made.project, job).attributes == {"n": 6}
 
+    def test_changes_of_many_at_once_keep_their_places(self, made: Library) -> None:
+        job = str(made.submit())
+        places: list[dict[int, str]] = []
+
+        def look() -> dict[int, str]:
+            return {one.number: repr(one.set) for one in made.service.changes(made.project, job, None, 100).changes}
+
+        def write(which: int) -> None:
+            for number in range(10):
+                made.change(job, **{f"k{which}": number})
+                places.append(look())
+
+        at_once(6, write)
+        last = look()
+        assert sorted(last) == list(range(1, 61))
+        for seen in places:
+            assert seen.items() <= last.items()
+
     def test_projects_know_nothing_of_each_other(self, made: Library) -> None:
         other = library(made.database, "other", "ana")
         for one in (made, other):
