@@ -1,9 +1,11 @@
 import type { IEvent } from '../contract';
 import type { INotice } from './endNotices';
+import { trans } from './translation';
 
-const SAID: Readonly<Record<string, string>> = {
-  budget_near: 'Four fifths of the budget of',
-  budget_spent: 'All of the budget of'
+const SAID: Readonly<Record<string, (subject: string) => string>> = {
+  budget_near: subject =>
+    trans.__('Four fifths of the budget of %1 is spent', subject),
+  budget_spent: subject => trans.__('All of the budget of %1 is spent', subject)
 };
 
 /** What to say of a budget that is nearly spent, or spent; of other people's nothing. */
@@ -15,7 +17,7 @@ export function budgetNotice(event: IEvent, user: string): INotice | null {
   }
   return {
     tone: 'bad',
-    sentence: `${said} ${event.subject} is spent`,
+    sentence: said(event.subject),
     jobs: []
   };
 }

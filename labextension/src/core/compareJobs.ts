@@ -3,6 +3,7 @@ import { formatDuration, formatMoney, formatSize } from './format';
 import { isGiven } from './given';
 import { costOf, lastAttempt } from './jobText';
 import { oneLine } from './text';
+import { trans } from './translation';
 import { formatValue, type Value } from './values';
 
 /** A job with all that is needed to run it again. */
@@ -25,7 +26,8 @@ type Reader = (whole: IWhole) => Said;
 
 /** What can be said of two jobs, in the order in which people ask: what became of them, then what they were given. */
 export function compareJobs(before: IWhole, after: IWhole): IComparedRow[] {
-  return GROUPS.flatMap(([group, read]) => {
+  return GROUPS.flatMap(([title, read]) => {
+    const group = title();
     const [left, right] = [read(before), read(after)];
     const names = new Set([...left.keys(), ...right.keys()]);
     return [...names].map(name => {
@@ -35,31 +37,31 @@ export function compareJobs(before: IWhole, after: IWhole): IComparedRow[] {
   });
 }
 
-const GROUPS: readonly (readonly [string, Reader])[] = [
-  ['outcome', outcomeOf],
-  ['metrics', ({ job }) => valuesOf(job.attributes ?? {})],
-  ['parameters', ({ job }) => valuesOf(job.parameters)],
-  ['inputs', inputsOf],
-  ['code', codeOf],
-  ['environment', environmentOf],
-  ['resources', resourcesOf]
+const GROUPS: readonly (readonly [() => string, Reader])[] = [
+  [() => trans.__('outcome'), outcomeOf],
+  [() => trans.__('metrics'), ({ job }) => valuesOf(job.attributes ?? {})],
+  [() => trans.__('parameters'), ({ job }) => valuesOf(job.parameters)],
+  [() => trans.__('inputs'), inputsOf],
+  [() => trans.__('code'), codeOf],
+  [() => trans.__('environment'), environmentOf],
+  [() => trans.__('resources'), resourcesOf]
 ];
 
 function outcomeOf({ job }: IWhole): Said {
   const last = lastAttempt(job);
   const cost = costOf(job);
   return said({
-    state: job.state,
-    reason: job.reason,
-    'run time': isGiven(last?.run_seconds)
+    [trans.__('state')]: job.state,
+    [trans.__('reason')]: job.reason,
+    [trans.__('run time')]: isGiven(last?.run_seconds)
       ? formatDuration(last.run_seconds)
       : '',
-    'billed time': isGiven(last?.billed_seconds)
+    [trans.__('billed time')]: isGiven(last?.billed_seconds)
       ? formatDuration(last.billed_seconds)
       : '',
-    cost: cost === null ? '' : formatMoney(cost),
-    output: job.output ?? '',
-    tags: (job.tags ?? []).join(', ')
+    [trans.__('cost')]: cost === null ? '' : formatMoney(cost),
+    [trans.__('output')]: job.output ?? '',
+    [trans.__('tags')]: (job.tags ?? []).join(', ')
   });
 }
 
@@ -80,9 +82,10 @@ function inputsOf({ job }: IWhole): Said {
 function codeOf({ job }: IWhole): Said {
   const { command } = job;
   return said({
-    command: typeof command === 'string' ? command : command.join(' '),
-    files: job.code ?? '',
-    variables: job.variables ?? ''
+    [trans.__('command')]:
+      typeof command === 'string' ? command : command.join(' '),
+    [trans.__('files')]: job.code ?? '',
+    [trans.__('variables')]: job.variables ?? ''
   });
 }
 
@@ -93,7 +96,7 @@ function environmentOf({ asked }: IWhole): Said {
     found.set(oneLine(`$${key}`), oneLine(value));
   }
   if (isGiven(asked.request.image)) {
-    found.set('image', oneLine(asked.request.image));
+    found.set(trans.__('image'), oneLine(asked.request.image));
   }
   return found;
 }
@@ -102,14 +105,14 @@ function resourcesOf({ job, asked }: IWhole): Said {
   const { vcpu, memory_bytes, gpus } = job.resources;
   const { request } = asked;
   return said({
-    vCPU: String(vcpu ?? 1),
-    memory: isGiven(memory_bytes) ? formatSize(memory_bytes) : '',
-    GPUs: isGiven(gpus) && gpus > 0 ? String(gpus) : '',
-    machine: lastAttempt(job)?.machine ?? '',
-    'time limit': isGiven(request.time_limit_seconds)
+    [trans.__('vCPU')]: String(vcpu ?? 1),
+    [trans.__('memory')]: isGiven(memory_bytes) ? formatSize(memory_bytes) : '',
+    [trans.__('GPUs')]: isGiven(gpus) && gpus > 0 ? String(gpus) : '',
+    [trans.__('machine')]: lastAttempt(job)?.machine ?? '',
+    [trans.__('time limit')]: isGiven(request.time_limit_seconds)
       ? formatDuration(request.time_limit_seconds)
       : '',
-    retries: String(request.retries ?? 0)
+    [trans.__('retries')]: String(request.retries ?? 0)
   });
 }
 

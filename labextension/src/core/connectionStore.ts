@@ -3,6 +3,7 @@ import type { AcaiClient } from './client';
 import { AcaiError } from './errors';
 import type { StreamState } from './eventStream';
 import type { EventStreams, IEventListener, IFollowing } from './eventStreams';
+import { trans } from './translation';
 
 /** What the page knows of its server. */
 export type ConnectionState =
@@ -266,5 +267,9 @@ function isStarting(error: unknown): boolean {
 export function asAcaiError(error: unknown): AcaiError {
   return error instanceof AcaiError
     ? error
-    : new AcaiError('page_fault', `This page failed: ${String(error)}`, 0);
+    : new AcaiError(
+        'page_fault',
+        trans.__('This page failed: %1', String(error)),
+        0
+      );
 }

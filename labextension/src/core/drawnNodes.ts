@@ -1,4 +1,5 @@
 import type { IDrawing, IDrawnNode, IStep } from '../contract';
+import { trans } from './translation';
 
 /** A rectangle of a drawing, as parts of its width and height. */
 export interface IPart {
@@ -34,7 +35,7 @@ export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
     found.push({
       direction: 'back',
       count: node.back ?? 0,
-      words: `draw what ${node.label} was made of`,
+      words: trans.__('draw what %1 was made of', node.label),
       part: within(drawing, x - width / 2 - wide - gap, top, wide, high)
     });
   }
@@ -42,7 +43,7 @@ export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
     found.push({
       direction: 'forward',
       count: node.forward ?? 0,
-      words: `draw what was made of ${node.label}`,
+      words: trans.__('draw what was made of %1', node.label),
       part: within(drawing, x + width / 2 + gap, top, wide, high)
     });
   }

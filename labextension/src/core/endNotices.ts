@@ -1,5 +1,6 @@
 import type { IEvent, IJob } from '../contract';
 import { describeJob } from './jobText';
+import { trans } from './translation';
 
 /** What to say of jobs that have ended. */
 export interface INotice {
@@ -100,7 +101,12 @@ function noticeOfMany(ended: readonly IEnded[]): INotice {
   const each = [...states].map(([state, count]) => `${count} ${state}`);
   return {
     tone: states.size === 1 && states.has('finished') ? 'good' : 'bad',
-    sentence: `${ended.length} jobs have ended: ${each.join(', ')}`,
+    sentence: trans._n(
+      '%1 job has ended: %2',
+      '%1 jobs have ended: %2',
+      ended.length,
+      each.join(', ')
+    ),
     jobs: ended.map(({ number }) => number)
   };
 }

@@ -1,4 +1,5 @@
 import type { IErrorBody, IErrorDetail } from '../contract';
+import { trans } from './translation';
 
 type Details = IErrorDetail['details'];
 
@@ -22,7 +23,9 @@ export class AcaiError extends Error {
 export function serverUnreachable(): AcaiError {
   return new AcaiError(
     'server_unreachable',
-    'The Jupyter server cannot be reached. It may have stopped: start it again, then try again.',
+    trans.__(
+      'The Jupyter server cannot be reached. It may have stopped: start it again, then try again.'
+    ),
     0
   );
 }
@@ -30,7 +33,9 @@ export function serverUnreachable(): AcaiError {
 export function notEnabled(): AcaiError {
   return new AcaiError(
     'not_enabled',
-    'This Jupyter server runs without ACAI. Install it where the server runs, enable it, restart the server, then try again.',
+    trans.__(
+      'This Jupyter server runs without ACAI. Install it where the server runs, enable it, restart the server, then try again.'
+    ),
     404,
     {},
     ['pip install acai-jupyter', 'jupyter server extension enable acai_server']
@@ -55,12 +60,19 @@ export async function errorFromResponse(
 
 function sentenceForStatus(status: number): string {
   if (status === 401 || status === 403) {
-    return 'You are signed out of this Jupyter server. Reload the page and sign in again.';
+    return trans.__(
+      'You are signed out of this Jupyter server. Reload the page and sign in again.'
+    );
   }
   if (status === 502 || status === 503 || status === 504) {
-    return 'The Jupyter server does not answer at the moment. It may be starting: try again shortly.';
+    return trans.__(
+      'The Jupyter server does not answer at the moment. It may be starting: try again shortly.'
+    );
   }
-  return `The Jupyter server answered with status ${status} where ACAI was asked. Its log has the cause; then try again.`;
+  return trans.__(
+    'The Jupyter server answered with status %1 where ACAI was asked. Its log has the cause; then try again.',
+    status
+  );
 }
 
 function isErrorBody(body: unknown): body is IErrorBody {

@@ -2,6 +2,7 @@ import type { IFileOrigin, IFileVersion } from '../contract';
 import type { DataClient } from './dataClient';
 import { PagedList } from './pagedList';
 import { encodePath, fileSpec } from './specText';
+import { trans } from './translation';
 
 /** What of the server is needed for the versions of a file. */
 export type IVersionSource = Pick<DataClient, 'versions' | 'origin'>;
@@ -52,6 +53,9 @@ export function makerOf(origin: IFileOrigin | null): {
     return { words: '', job: null };
   }
   const job = origin.action?.job?.number ?? null;
-  const words = job === null ? (origin.action?.kind ?? 'upload') : `job ${job}`;
+  const words =
+    job === null
+      ? (origin.action?.kind ?? trans.__('upload'))
+      : trans.__('job %1', job);
   return { words, job };
 }

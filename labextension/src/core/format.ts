@@ -1,3 +1,5 @@
+import { trans } from './translation';
+
 const SIZE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
 
 /** `1.2 GB`: in steps of 1,024, as JupyterLab's file browser counts. */
@@ -15,31 +17,40 @@ export function formatSize(bytes: number): string {
 /** `0.4 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`: never more than two units. */
 export function formatDuration(seconds: number): string {
   if (seconds < 59.5) {
-    return `${formatNumber(seconds)} s`;
+    return trans.__('%1 s', formatNumber(seconds));
   }
   const whole = Math.round(seconds);
   if (whole < 3600) {
-    return pair(whole, 60, 'min', 1, 's');
+    const [minutes, rest] = pair(whole, 60, 1);
+    return rest === 0
+      ? trans.__('%1 min', minutes)
+      : trans.__('%1 min %2 s', minutes, rest);
   }
   if (whole < 86400) {
-    return pair(whole, 3600, 'h', 60, 'min');
+    const [hours, rest] = pair(whole, 3600, 60);
+    return rest === 0
+      ? trans.__('%1 h', hours)
+      : trans.__('%1 h %2 min', hours, rest);
   }
-  return pair(whole, 86400, 'd', 3600, 'h');
+  const [days, rest] = pair(whole, 86400, 3600);
+  return rest === 0
+    ? trans.__('%1 d', days)
+    : trans.__('%1 d %2 h', days, rest);
 }
 
 /** `just now`, `2 min ago`, `3 h ago`, `5 d ago`. */
 export function formatAgo(then: Date, now: Date): string {
   const seconds = (now.getTime() - then.getTime()) / 1000;
   if (seconds < 60) {
-    return 'just now';
+    return trans.__('just now');
   }
   if (seconds < 3600) {
-    return `${Math.floor(seconds / 60)} min ago`;
+    return trans.__('%1 min ago', Math.floor(seconds / 60));
   }
   if (seconds < 86400) {
-    return `${Math.floor(seconds / 3600)} h ago`;
+    return trans.__('%1 h ago', Math.floor(seconds / 3600));
   }
-  return `${Math.floor(seconds / 86400)} d ago`;
+  return trans.__('%1 d ago', Math.floor(seconds / 86400));
 }
 
 /** One decimal below ten, none above, and no `.0`. */
@@ -47,17 +58,8 @@ function formatNumber(value: number): string {
   return String(value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value));
 }
 
-function pair(
-  seconds: number,
-  large: number,
-  largeUnit: string,
-  small: number,
-  smallUnit: string
-): string {
-  const first = Math.floor(seconds / large);
-  const second = Math.floor((seconds % large) / small);
-  const head = `${first} ${largeUnit}`;
-  return second === 0 ? head : `${head} ${second} ${smallUnit}`;
+function pair(seconds: number, large: number, small: number): [number, number] {
+  return [Math.floor(seconds / large), Math.floor((seconds % large) / small)];
 }
 
 const LEAST_USD = 0.00001;
@@ -69,5 +71,5 @@ export function formatMoney(usd: number): string {
   }
   return usd >= LEAST_USD
     ? `$${usd.toFixed(5)}`
-    : `under $${LEAST_USD.toFixed(5)}`;
+    : trans.__('under %1', `$${LEAST_USD.toFixed(5)}`);
 }

@@ -2,6 +2,7 @@ import type { IAttempt, IJob, IJobRequest } from '../contract';
 import { formatDuration, formatMoney, formatSize } from './format';
 import { isGiven } from './given';
 import { oneLine } from './text';
+import { trans } from './translation';
 
 /** One try at running a job in words, a column each. */
 export interface IAttemptRow {
@@ -18,7 +19,7 @@ export function attemptRows(job: IJob): IAttemptRow[] {
   return job.attempts.map(one => ({
     number: one.number,
     machine: oneLine(
-      `${one.machine ?? ''} ${one.vcpu} vCPU, ${formatSize(one.memory_bytes)}`.trim()
+      `${one.machine ?? ''} ${trans.__('%1 vCPU', one.vcpu)}, ${formatSize(one.memory_bytes)}`.trim()
     ),
     end: endOf(one),
     runTime: isGiven(one.run_seconds) ? formatDuration(one.run_seconds) : '',
@@ -34,9 +35,11 @@ export function attemptRows(job: IJob): IAttemptRow[] {
 
 function endOf(attempt: IAttempt): string {
   const last = attempt.transitions.at(-1);
-  const exit = isGiven(attempt.exit_code) ? ` (exit ${attempt.exit_code})` : '';
-  const reason = last?.reason ? `, ${last.reason}` : '';
-  return oneLine(`${last?.state ?? ''}${exit}${reason}`);
+  const state = last?.state ?? '';
+  const end = isGiven(attempt.exit_code)
+    ? trans.__('%1 (exit %2)', state, attempt.exit_code)
+    : state;
+  return oneLine(last?.reason ? `${end}, ${last.reason}` : end);
 }
 
 /** What the last attempt ran with, as names and values: a package's name and its version, and what else was told. */
@@ -59,9 +62,11 @@ export function environmentRows(asked: IJobRequest): [string, string][] {
 /** `predicted 3 min 20 s, took 3 min 5 s (7 % less)`. */
 export function describePrediction(predicted: number, actual: number): string {
   const part = Math.round((100 * (actual - predicted)) / predicted);
-  const how =
-    part === 0
-      ? 'as predicted'
-      : `${Math.abs(part)} % ${part > 0 ? 'more' : 'less'}`;
-  return `predicted ${formatDuration(predicted)}, took ${formatDuration(actual)} (${how})`;
+  const times = [formatDuration(predicted), formatDuration(actual)];
+  if (part === 0) {
+    return trans.__('predicted %1, took %2 (as predicted)', ...times);
+  }
+  return part > 0
+    ? trans.__('predicted %1, took %2 (%3 % more)', ...times, part)
+    : trans.__('predicted %1, took %2 (%3 % less)', ...times, -part);
 }

@@ -9,24 +9,25 @@ import {
   hasEnded,
   secondsBetween
 } from './jobText';
+import { trans } from './translation';
 import { formatValue } from './values';
 
 /** What there is to say of a job below its line, and only that. */
 export function factsOf(job: IJob, now: Date): [string, string][] {
   const current = currentAttempt(job);
   const facts: [string, string | null | undefined][] = [
-    ['elapsed', elapsed(job, now)],
-    ['expected', expected(job)],
-    ['cost', cost(job, now)],
-    ['name', job.name],
-    ['parameters', parameters(job)],
-    ['tags', job.tags?.join(', ')],
-    ['asked for', asked(job)],
-    ['machine', current?.machine],
-    ['used', used(current)],
-    ['spare memory', spared(job)],
+    [trans.__('elapsed'), elapsed(job, now)],
+    [trans.__('expected'), expected(job)],
+    [trans.__('cost'), cost(job, now)],
+    [trans.__('name'), job.name],
+    [trans.__('parameters'), parameters(job)],
+    [trans.__('tags'), job.tags?.join(', ')],
+    [trans.__('asked for'), asked(job)],
+    [trans.__('machine'), current?.machine],
+    [trans.__('used'), used(current)],
+    [trans.__('spare memory'), spared(job)],
     ...earlierAttempts(job).map((one): [string, string] => [
-      `attempt ${one.number}`,
+      trans.__('attempt %1', one.number),
       described(one)
     ])
   ];
@@ -43,11 +44,14 @@ function parameters(job: IJob): string {
 
 function asked(job: IJob): string {
   const { vcpu, memory_bytes, max_memory_bytes, gpus } = job.resources;
-  const most = isGiven(max_memory_bytes)
-    ? ` (at most ${formatSize(max_memory_bytes)})`
-    : '';
-  const cards = !isGiven(gpus) || gpus === 0 ? '' : `, ${gpus} GPU`;
-  return `${vcpu ?? 1} vCPU, ${formatSize(memory_bytes ?? 0)}${most}${cards}`;
+  const memory = formatSize(memory_bytes ?? 0);
+  return [
+    trans.__('%1 vCPU', vcpu ?? 1),
+    isGiven(max_memory_bytes)
+      ? trans.__('%1 (at most %2)', memory, formatSize(max_memory_bytes))
+      : memory,
+    ...(isGiven(gpus) && gpus > 0 ? [trans._n('%1 GPU', '%1 GPUs', gpus)] : [])
+  ].join(', ');
 }
 
 /** What an attempt that is over used of what it had. */
@@ -58,10 +62,16 @@ function used(attempt: IAttempt | undefined): string {
   }
   const { cpu_seconds, max_memory_bytes } = usage;
   return [
-    ...(isGiven(cpu_seconds) ? [`${formatDuration(cpu_seconds)} of CPU`] : []),
+    ...(isGiven(cpu_seconds)
+      ? [trans.__('%1 of CPU', formatDuration(cpu_seconds))]
+      : []),
     ...(isGiven(max_memory_bytes)
       ? [
-          `at most ${formatSize(max_memory_bytes)} of ${formatSize(attempt.memory_bytes)} memory`
+          trans.__(
+            'at most %1 of %2 memory',
+            formatSize(max_memory_bytes),
+            formatSize(attempt.memory_bytes)
+          )
         ]
       : [])
   ].join(', ');
@@ -71,21 +81,26 @@ function used(attempt: IAttempt | undefined): string {
 function spared(job: IJob): string {
   const less = job.less_memory;
   return isGiven(less)
-    ? `${formatSize(less.memory_bytes)} would have been enough, and ${formatMoney(less.saved_usd)} less`
+    ? trans.__(
+        '%1 would have been enough, and %2 less',
+        formatSize(less.memory_bytes),
+        formatMoney(less.saved_usd)
+      )
     : '';
 }
+
+/** Some reasons say by themselves how long it took; the server gives them in English. */
+const AFTER = ' after ';
 
 /** How an attempt that was followed by another ended. */
 function described(attempt: IAttempt): string {
   const end = attempt.transitions.at(-1);
   const took = attempt.run_seconds ?? attempt.billed_seconds;
   const reason = end?.reason ?? '';
-  // Some reasons say by themselves how long it took.
-  const after =
-    isGiven(took) && !reason.includes(' after ')
-      ? ` after ${formatDuration(took)}`
-      : '';
-  return `${end?.state ?? ''}${reason === '' ? '' : `: ${reason}`}${after}`;
+  const how = `${end?.state ?? ''}${reason === '' ? '' : `: ${reason}`}`;
+  return isGiven(took) && !reason.includes(AFTER)
+    ? trans.__('%1 after %2', how, formatDuration(took))
+    : how;
 }
 
 function elapsed(job: IJob, now: Date): string | null {
@@ -95,7 +110,7 @@ function elapsed(job: IJob, now: Date): string | null {
   }
   const done = formatDuration(Math.floor(secondsBetween(since, now)));
   return isGiven(job.expected_seconds)
-    ? `${done} of about ${formatDuration(job.expected_seconds)}`
+    ? trans.__('%1 of about %2', done, formatDuration(job.expected_seconds))
     : done;
 }
 
@@ -103,7 +118,7 @@ function elapsed(job: IJob, now: Date): string | null {
 function expected(job: IJob): string | null {
   const isAhead = billedSince(job) === null && !hasEnded(job);
   return isAhead && isGiven(job.expected_seconds)
-    ? `about ${formatDuration(job.expected_seconds)}`
+    ? trans.__('about %1', formatDuration(job.expected_seconds))
     : null;
 }
 
@@ -115,10 +130,13 @@ function cost(job: IJob, now: Date): string | null {
     return before === null ? null : formatMoney(before);
   }
   const seconds = secondsBetween(since, now);
-  const soFar = (before ?? 0) + (price * seconds) / 3600;
-  const whole =
-    !isGiven(job.expected_seconds) || job.expected_seconds < seconds
-      ? ''
-      : ` of about ${formatMoney((before ?? 0) + (price * job.expected_seconds) / 3600)}`;
-  return `${formatMoney(soFar)} so far${whole}`;
+  const after = (long: number) =>
+    formatMoney((before ?? 0) + (price * long) / 3600);
+  return !isGiven(job.expected_seconds) || job.expected_seconds < seconds
+    ? trans.__('%1 so far', after(seconds))
+    : trans.__(
+        '%1 so far of about %2',
+        after(seconds),
+        after(job.expected_seconds)
+      );
 }

@@ -12,6 +12,7 @@ import {
 } from './optionValues';
 import { type IRunOption, optionsFor, type RunLine } from './runLine';
 import { nameOf } from './specText';
+import { trans } from './translation';
 
 /** Where a line stands, as far as jobs of it are told apart by that. */
 export interface IPlace {
@@ -89,7 +90,10 @@ export function faultsOf(line: RunLine): Map<string, string> {
   addTwice(line, faults);
   addBounds(line, faults);
   if (line.kind === 'submit' && line.others.length + line.args.length === 0) {
-    faults.set('', 'The line names no script: %acai submit train.py');
+    faults.set(
+      '',
+      trans.__('The line names no script: %1', '%acai submit train.py')
+    );
   }
   return faults;
 }
@@ -98,7 +102,7 @@ function faultIn(line: RunLine, option: IRunOption): string {
   const { name, flag, words } = option;
   const values = line.values(name);
   if (words !== 'none' && line.has(name) && values.length === 0) {
-    return `${flag} is followed by its value.`;
+    return trans.__('%1 is followed by its value.', flag);
   }
   if (name === 'input') {
     return values.map(specFault).find(fault => fault !== '') ?? '';
@@ -115,7 +119,7 @@ function addTwice(line: RunLine, faults: Map<string, string>): void {
     for (const word of line.values(option)) {
       const [name = ''] = word.split('=');
       if (seen.has(name) && !faults.has(option)) {
-        faults.set(option, `${name} is given twice.`);
+        faults.set(option, trans.__('%1 is given twice.', name));
       }
       seen.add(name);
     }
@@ -130,7 +134,9 @@ function addBounds(line: RunLine, faults: Map<string, string>): void {
     if (line.has('confidence') && !faults.has('confidence')) {
       faults.set(
         'confidence',
-        'It is how sure to keep within --max-time or --max-cost; name one.'
+        trans.__(
+          'It is how sure to keep within --max-time or --max-cost; name one.'
+        )
       );
     }
     return;
@@ -138,13 +144,16 @@ function addBounds(line: RunLine, faults: Map<string, string>): void {
   if (!line.has('profile')) {
     faults.set(
       'profile',
-      `--${bound} chooses the machine by earlier runs; name their profile.`
+      trans.__(
+        '%1 chooses the machine by earlier runs; name their profile.',
+        `--${bound}`
+      )
     );
   }
   if (line.has('sweep')) {
     faults.set(
       bound,
-      'It chooses the machine of one job, and a sweep has many.'
+      trans.__('It chooses the machine of one job, and a sweep has many.')
     );
   }
 }
@@ -165,7 +174,13 @@ function addLimits(
     if (!isStep || Number(cpu) < low || Number(cpu) > high) {
       faults.set(
         'cpu',
-        `${cpu} vCPU cannot be had: a job has ${low} to ${high} vCPU, in steps of ${step}.`
+        trans.__(
+          '%1 vCPU cannot be had: a job has %2 to %3 vCPU, in steps of %4.',
+          cpu,
+          low,
+          high,
+          step
+        )
       );
     }
   }
@@ -193,11 +208,13 @@ function memoryFault(
   if (rounded >= least && rounded <= most) {
     return '';
   }
-  const hint =
-    bytes < MIB
-      ? '; a number without a unit is bytes, write it like 512Mi or 4Gi'
-      : '';
-  return `${formatSize(bytes)} cannot be had: a job has ${formatSize(least)} to ${formatSize(most)} of memory${hint}.`;
+  const sizes = [bytes, least, most].map(formatSize);
+  return bytes < MIB
+    ? trans.__(
+        '%1 cannot be had: a job has %2 to %3 of memory; a number without a unit is bytes, write it like 512Mi or 4Gi.',
+        ...sizes
+      )
+    : trans.__('%1 cannot be had: a job has %2 to %3 of memory.', ...sizes);
 }
 
 /** The next size that can be had. */
@@ -209,7 +226,10 @@ function roundedUp(bytes: number, limits: IResourceLimits): number {
 /** What is wrong with the beginning of a spec; the server knows the rest. */
 function specFault(spec: string): string {
   return spec.includes('/') && !/^[/@]/.test(spec)
-    ? `'${spec}' is no spec: a path begins with '/', and before a file set stands '@'.`
+    ? trans.__(
+        "'%1' is no spec: a path begins with '/', and before a file set stands '@'.",
+        spec
+      )
     : '';
 }
 

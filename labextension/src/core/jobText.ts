@@ -2,10 +2,13 @@ import type { IAttempt, IJob, IJobState } from '../contract';
 import { formatDuration, formatMoney } from './format';
 import { isGiven } from './given';
 import { oneLine } from './text';
+import { trans } from './translation';
 import { formatValue } from './values';
 
 const ATTRIBUTES = 10;
+/** As the server begins these reasons. */
 const OUT_OF_MEMORY = 'ran out of memory';
+const KILLED_BY = 'killed by ';
 
 const ENDS: readonly IJobState[] = ['finished', 'failed', 'killed', 'crashed'];
 
@@ -75,10 +78,10 @@ export function secondsBetween(from: Date, to: Date): number {
 }
 
 function finished(job: IJob): string[] {
-  const flow = `${job.inputs.join(', ') || 'no input'} → ${job.output ?? 'no output'}`;
+  const flow = `${job.inputs.join(', ') || trans.__('no input')} → ${job.output ?? trans.__('no output')}`;
   const hasFlow = job.inputs.length > 0 || job.output !== null;
   return [
-    `job ${job.number}`,
+    trans.__('job %1', job.number),
     job.state,
     ...spent(job),
     ...(hasFlow ? [flow] : [])
@@ -87,13 +90,7 @@ function finished(job: IJob): string[] {
 
 function spent(job: IJob): string[] {
   if (isGiven(job.answered_by)) {
-    const saved = [
-      ...(job.saved_seconds ? [formatDuration(job.saved_seconds)] : []),
-      ...(job.saved_usd ? [formatMoney(job.saved_usd)] : [])
-    ].join(' and ');
-    return [
-      `answered by job ${job.answered_by}, which was the same${saved === '' ? '' : `, saved ${saved}`}`
-    ];
+    return [answered(job, job.answered_by)];
   }
   const last = lastAttempt(job);
   return !isGiven(last?.billed_seconds) || !isGiven(last.cost_usd)
@@ -101,38 +98,65 @@ function spent(job: IJob): string[] {
     : [formatDuration(last.billed_seconds), formatMoney(costOf(job) ?? 0)];
 }
 
-function badEnd(job: IJob): string {
-  const name = `job ${job.number}`;
-  if (job.reason.startsWith(OUT_OF_MEMORY)) {
-    return `${name} ${job.reason}`;
+function answered(job: IJob, by: number): string {
+  const time = job.saved_seconds ? formatDuration(job.saved_seconds) : '';
+  const money = job.saved_usd ? formatMoney(job.saved_usd) : '';
+  if (time !== '' && money !== '') {
+    return trans.__(
+      'answered by job %1, which was the same, saved %2 and %3',
+      by,
+      time,
+      money
+    );
   }
-  const wasKilled =
-    job.state === 'killed' && job.reason.startsWith('killed by ');
-  const reason = job.reason === '' ? '' : ` (${job.reason})`;
-  const how = wasKilled ? `was ${job.reason}` : `${job.state}${reason}`;
+  return time === '' && money === ''
+    ? trans.__('answered by job %1, which was the same', by)
+    : trans.__(
+        'answered by job %1, which was the same, saved %2',
+        by,
+        time || money
+      );
+}
+
+function badEnd(job: IJob): string {
+  const { number, reason, state } = job;
+  if (reason.startsWith(OUT_OF_MEMORY)) {
+    return trans.__('job %1 %2', number, reason);
+  }
   const last = lastAttempt(job);
   const took = last?.run_seconds ?? last?.billed_seconds;
-  return `${name} ${how}${!isGiven(took) ? '' : ` after ${formatDuration(took)}`}`;
+  const time = isGiven(took) ? formatDuration(took) : '';
+  if (state === 'killed' && reason.startsWith(KILLED_BY)) {
+    return time === ''
+      ? trans.__('job %1 was %2', number, reason)
+      : trans.__('job %1 was %2 after %3', number, reason, time);
+  }
+  const how = reason === '' ? state : `${state} (${reason})`;
+  return time === ''
+    ? trans.__('job %1 %2', number, how)
+    : trans.__('job %1 %2 after %3', number, how, time);
 }
 
 function kept(job: IJob): string[] {
   const hasLog = job.attempts.some(one => (one.log_bytes ?? 0) > 0);
   const name = job.partial?.split(':')[0];
   return [
-    ...(hasLog ? ['log kept'] : []),
-    ...(name === undefined ? [] : [`partial outputs: %acai get @${name} .`])
+    ...(hasLog ? [trans.__('log kept')] : []),
+    ...(name === undefined
+      ? []
+      : [trans.__('partial outputs: %1', `%acai get @${name} .`)])
   ];
 }
 
 function live(job: IJob, now: Date): string[] {
   const state = !isGiven(job.kill_asked_at)
     ? job.state
-    : `${job.state}, being ended`;
+    : trans.__('%1, being ended', job.state);
   const since = formatDuration(Math.floor(secondsBetween(sinceWhen(job), now)));
   return [
-    `job ${job.number}`,
+    trans.__('job %1', job.number),
     state,
-    `since ${since}`,
+    trans.__('since %1', since),
     ...(!isGiven(job.waiting) ? [] : [job.waiting.sentence])
   ];
 }
@@ -144,6 +168,6 @@ function describeAttributes(job: IJob): string[] {
     .map(([key, value]) => `${key} ${formatValue('', value)}`);
   const more = all.length - named.length;
   return more > 0
-    ? [...named, `and ${more.toLocaleString('en-US')} more`]
+    ? [...named, trans.__('and %1 more', more.toLocaleString('en-US'))]
     : named;
 }

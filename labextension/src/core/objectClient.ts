@@ -1,8 +1,12 @@
 import type { AcaiClient } from './client';
 import { AcaiError } from './errors';
+import { trans } from './translation';
 
 /** Where the server's own signed URLs stand below its base. */
 const OWN = /\/acai\/api\/(v1\/objects\/[^?]+\?.*)$/;
+
+/** What looks at a store, as it is typed. */
+const DOCTOR = 'acai doctor';
 
 /** Bytes by signed URLs: from the store, or from the page's own server, whatever name that is reached by. */
 export class ObjectClient {
@@ -56,7 +60,11 @@ export class ObjectClient {
     if (!answer.ok) {
       throw new AcaiError(
         'store_refused',
-        `The store answered with status ${answer.status}. Try again; acai doctor looks at the store.`,
+        trans.__(
+          'The store answered with status %1. Try again; %2 looks at the store.',
+          answer.status,
+          DOCTOR
+        ),
         answer.status
       );
     }
@@ -67,7 +75,10 @@ export class ObjectClient {
 function unreachable(): AcaiError {
   return new AcaiError(
     'store_unreachable',
-    'The store cannot be reached from this page. Its bucket may not let pages read and send by CORS, which acai doctor tells; notebooks and shells can.',
+    trans.__(
+      'The store cannot be reached from this page. Its bucket may not let pages read and send by CORS, which %1 tells; notebooks and shells can.',
+      DOCTOR
+    ),
     0
   );
 }

@@ -1,4 +1,5 @@
 import type { IRunOption, OptionKind } from './runLine';
+import { trans } from './translation';
 
 /** A value of a parameter. */
 export type ParameterValue = string | number;
@@ -21,7 +22,7 @@ const LEAST_CONFIDENCE = 0.5;
 export function readAmount(text: string): number {
   const number = /^\s*$/.test(text) ? 0 : Number(text);
   if (!(number > 0 && number < Infinity)) {
-    throw new BadValue(`'${text}' is not a number above 0.`);
+    throw new BadValue(trans.__("'%1' is not a number above 0.", text));
   }
   return number;
 }
@@ -30,7 +31,7 @@ export function readAmount(text: string): number {
 export function readConfidence(text: string): number {
   const number = readAmount(text);
   if (number < LEAST_CONFIDENCE || number >= 1) {
-    throw new BadValue(`'${text}' is not from 0.5 to 0.999.`);
+    throw new BadValue(trans.__("'%1' is not from 0.5 to 0.999.", text));
   }
   return Math.min(number, 0.999);
 }
@@ -39,7 +40,9 @@ export function readConfidence(text: string): number {
 export function readSize(text: string): number {
   const found = /^(\d+(?:\.\d*)?|\.\d+)([kmgt]?)i?b?$/i.exec(text.trim());
   if (found === null) {
-    throw new BadValue(`'${text}' is not a size; write it like 512Mi or 4Gi.`);
+    throw new BadValue(
+      trans.__("'%1' is not a size; write it like 512Mi or 4Gi.", text)
+    );
   }
   const unit = (found[2] ?? '').toLowerCase() as keyof typeof UNITS;
   return Math.floor(Number(found[1]) * UNITS[unit]);
@@ -57,7 +60,7 @@ export function readTime(text: string): number {
   );
   if (!(seconds > 0 && seconds < Infinity)) {
     throw new BadValue(
-      `'${text}' is not a time; write it like 30s, 20m or 1h30m.`
+      trans.__("'%1' is not a time; write it like 30s, 20m or 1h30m.", text)
     );
   }
   return seconds;
@@ -67,7 +70,7 @@ export function readWhole(text: string, low: number, high: number): number {
   const number = Number(text);
   if (!WHOLE.test(text) || number < low || number > high) {
     throw new BadValue(
-      `'${text}' is not a whole number from ${low} to ${high}.`
+      trans.__("'%1' is not a whole number from %2 to %3.", text, low, high)
     );
   }
   return number;
@@ -78,7 +81,7 @@ export function readVariable(text: string): [name: string, value: string] {
   const equals = text.indexOf('=');
   const name = text.slice(0, Math.max(0, equals));
   if (!VARIABLE.test(name)) {
-    throw new BadValue(`'${text}' is not NAME=VALUE.`);
+    throw new BadValue(trans.__("'%1' is not NAME=VALUE.", text));
   }
   return [name, text.slice(equals + 1)];
 }
@@ -100,7 +103,10 @@ export function readSweep(text: string): [string, ParameterValue[]] {
     const literal = one?.[1] ?? one?.[2];
     if (one === null || (literal === undefined && !one[3])) {
       throw new BadValue(
-        `'${text}' is not NAME=VALUE,VALUE; quote a value with commas or quotes.`
+        trans.__(
+          "'%1' is not NAME=VALUE,VALUE; quote a value with commas or quotes.",
+          text
+        )
       );
     }
     found.push(literal ?? asNumber(one[3] ?? ''));
@@ -113,7 +119,7 @@ export function readSweep(text: string): [string, ParameterValue[]] {
 export function readSecret(text: string): [name: string, secret: string] {
   const [name = '', secret] = text.split(/=(.*)/s);
   if (!VARIABLE.test(name) || secret === '') {
-    throw new BadValue(`'${text}' is neither NAME nor NAME=SECRET.`);
+    throw new BadValue(trans.__("'%1' is neither NAME nor NAME=SECRET.", text));
   }
   return [name, secret ?? name];
 }
@@ -121,11 +127,14 @@ export function readSecret(text: string): [name: string, secret: string] {
 function readText(text: string, { name }: IRunOption): string {
   if (name === 'gpu-type' && !GPU_TYPE.test(text)) {
     throw new BadValue(
-      `'${text}' is no type of GPUs: letters and digits, and inside . _ and -`
+      trans.__(
+        "'%1' is no type of GPUs: letters and digits, and inside . _ and -",
+        text
+      )
     );
   }
   if (name === 'tag' && !/^(?:\+.+|[A-Za-z_][\w.-]*=.+)$/.test(text)) {
-    throw new BadValue(`'${text}' is neither KEY=VALUE nor +LABEL.`);
+    throw new BadValue(trans.__("'%1' is neither KEY=VALUE nor +LABEL.", text));
   }
   return text;
 }

@@ -9,6 +9,7 @@ import {
   secondsBetween
 } from './jobText';
 import { oneLine } from './text';
+import { trans } from './translation';
 
 /** How far a job is, as far as somebody can know; 1 is the end that was expected. */
 export function progressOf(job: IJob, now: Date): number | null {
@@ -29,7 +30,11 @@ export function labelOf(job: IJob): string {
     typeof job.command === 'string' ? job.command.split(/\s+/) : job.command;
   const notebook = /^code\.(.+):\d+$/.exec(job.code ?? '')?.[1];
   if (notebook !== undefined && /^cell\.(?:py|sh)$/.test(words.at(-1) ?? '')) {
-    return oneLine(notebook === 'cell' ? 'a cell' : `a cell of ${notebook}`);
+    return oneLine(
+      notebook === 'cell'
+        ? trans.__('a cell')
+        : trans.__('a cell of %1', notebook)
+    );
   }
   const isPython = /(?:^|\/)python[\d.]*$/.test(words[0] ?? '');
   const start = isPython
@@ -51,9 +56,11 @@ export function describeProject(
 ): string {
   const { running, waiting } = countsOf(overview);
   return [
-    `${running} running`,
-    ...(waiting > 0 ? [`${waiting} waiting`] : []),
-    ...(costToday === null ? [] : [`${formatMoney(costToday)} today`])
+    trans._n('%1 running', '%1 running', running),
+    ...(waiting > 0 ? [trans._n('%1 waiting', '%1 waiting', waiting)] : []),
+    ...(costToday === null
+      ? []
+      : [trans.__('%1 today', formatMoney(costToday))])
   ].join(' · ');
 }
 
@@ -73,7 +80,9 @@ function open(job: IJob, now: Date): string[] {
   const since = billedSince(job);
   if (since === null) {
     return [
-      isGiven(job.kill_asked_at) ? `${job.state}, being ended` : job.state,
+      isGiven(job.kill_asked_at)
+        ? trans.__('%1, being ended', job.state)
+        : job.state,
       ...(isGiven(job.waiting) ? [job.waiting.sentence] : []),
       ...startOf(job, now)
     ];
@@ -82,12 +91,12 @@ function open(job: IJob, now: Date): string[] {
   const expected = job.expected_seconds;
   const elapsed = formatDuration(Math.floor(seconds));
   const state = isGiven(job.kill_asked_at)
-    ? `${job.state}, being ended`
+    ? trans.__('%1, being ended', job.state)
     : job.state;
   return [
     state,
     isGiven(expected)
-      ? `${elapsed} of about ${formatDuration(expected)}`
+      ? trans.__('%1 of about %2', elapsed, formatDuration(expected))
       : elapsed,
     ...costUntil(job, seconds)
   ];
@@ -101,7 +110,7 @@ function startOf(job: IJob, now: Date): string[] {
   const seconds = secondsBetween(now, new Date(start));
   return seconds < 1
     ? []
-    : [`starts in about ${formatDuration(Math.ceil(seconds))}`];
+    : [trans.__('starts in about %1', formatDuration(Math.ceil(seconds)))];
 }
 
 function costUntil(job: IJob, seconds: number): string[] {
@@ -115,7 +124,9 @@ function ended(job: IJob, now: Date): string[] {
   const cost = costOf(job);
   return [
     job.state,
-    ...(isGiven(job.answered_by) ? [`as job ${job.answered_by}`] : []),
+    ...(isGiven(job.answered_by)
+      ? [trans.__('as job %1', job.answered_by)]
+      : []),
     ...(isGiven(took) ? [formatDuration(took)] : []),
     ...(cost === null ? [] : [formatMoney(cost)]),
     ...(isGiven(job.ended_at) ? [formatAgo(new Date(job.ended_at), now)] : [])

@@ -12,6 +12,7 @@ import { AcaiError } from './errors';
 import { formatSize } from './format';
 import { type ILocated, WHOLE_BYTES } from './previews';
 import { oneLine } from './text';
+import { trans } from './translation';
 
 /** So many rows are shown at once. */
 export const PART_ROWS = 1_000;
@@ -43,7 +44,7 @@ export async function parquetPart(
   if (part > parts) {
     throw new AcaiError(
       'part_not_found',
-      `${name} has no part ${part}; it has ${parts}.`,
+      trans.__('%1 has no part %2; it has %3.', name, part, parts),
       404
     );
   }
@@ -91,7 +92,7 @@ const COMPRESSORS: Compressors = {
 
 function pageOf(size: number): Uint8Array<ArrayBuffer> {
   if (!(size >= 0 && size <= PAGE_BYTES)) {
-    throw new Error(`a page of ${formatSize(size)}`);
+    throw new Error(trans.__('a page of %1', formatSize(size)));
   }
   return new Uint8Array(size);
 }
@@ -109,13 +110,17 @@ class Ranges {
 
   async slice(from: number, to = this.byteLength): Promise<ArrayBuffer> {
     if (!(from >= 0 && from <= to && to <= this.byteLength)) {
-      throw new Error('it names a place that is not in the file');
+      throw new Error(trans.__('it names a place that is not in the file'));
     }
     this.rest -= to - from;
     if (this.rest < 0) {
       throw new AcaiError(
         'too_large_to_show',
-        `More than ${formatSize(WHOLE_BYTES)} of ${this.name} would have to be read to show some of its rows: its row groups are large and have no index. Open it in a notebook.`,
+        trans.__(
+          'More than %1 of %2 would have to be read to show some of its rows: its row groups are large and have no index. Open it in a notebook.',
+          formatSize(WHOLE_BYTES),
+          this.name
+        ),
         413
       );
     }
@@ -140,7 +145,11 @@ async function understood<T>(name: string, read: () => Promise<T>): Promise<T> {
     const reason = oneLine((error as Error).message).slice(0, 200);
     throw new AcaiError(
       'not_understood',
-      `${name} cannot be shown as a table (${reason}). Download it, or open it in a notebook.`,
+      trans.__(
+        '%1 cannot be shown as a table (%2). Download it, or open it in a notebook.',
+        name,
+        reason
+      ),
       415
     );
   }
@@ -166,7 +175,7 @@ function textOf(value: unknown): string {
     return Number.isNaN(value.getTime()) ? '' : value.toISOString();
   }
   if (value instanceof Uint8Array) {
-    return `${value.length} bytes`;
+    return trans._n('%1 byte', '%1 bytes', value.length);
   }
   switch (typeof value) {
     case 'string':

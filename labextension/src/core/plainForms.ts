@@ -11,12 +11,13 @@ import {
   pageOf
 } from './sweepTable';
 import { oneLine } from './text';
+import { inEnglish } from './translation';
 import { formatValue } from './values';
 
 /** What a notebook shows where our views are not: on paper, on a web site, in another editor. */
 export interface IPlainForms {
   text: string;
-  /** No script, everything escaped, the page's own colours; as `commands/markup.py` writes it. */
+  /** No script, everything escaped, the page's own colours, in English; as `commands/markup.py` writes it. */
   html: string;
 }
 
@@ -37,8 +38,8 @@ const BUSY = '--jp-info-color1, #0288d1';
 export function jobForms(snapshot: IJobSnapshot): IPlainForms {
   const { job, notes = [], log_is_below: isBrief = false } = snapshot;
   const now = new Date();
-  const said = describeJob(job, now);
-  const facts = isBrief ? [] : factsOf(job, now);
+  const said = inEnglish(() => describeJob(job, now));
+  const facts = isBrief ? [] : inEnglish(() => factsOf(job, now));
   const below = notes.map(note => quiet(written(note)));
   const title = `<div>${mark(job.state)}${written(said)}</div>`;
   return {
@@ -68,7 +69,9 @@ export function sweepForms(table: ISweepTable, count: number): IPlainForms {
   const shown = rows.slice(0, ROWS);
   const cells = shown.map(row => [
     row.thing,
-    ...row.values.map((value, at) => formatValue(columns[at] ?? '', value))
+    ...row.values.map((value, at) =>
+      inEnglish(() => formatValue(columns[at] ?? '', value))
+    )
   ]);
   const isRight = names.map(
     (_, at) =>
@@ -76,7 +79,7 @@ export function sweepForms(table: ISweepTable, count: number): IPlainForms {
   );
   const more = count - shown.length;
   const rest = more > 0 ? `… ${more.toLocaleString('en-US')} more` : '';
-  const title = headline(table, count);
+  const title = inEnglish(() => headline(table, count));
   return {
     text: [title, ...aligned([names, ...cells], isRight), rest]
       .filter(line => line !== '')

@@ -9,6 +9,7 @@ import type {
 } from '../contract';
 import { formatDuration, formatMoney, formatSize } from './format';
 import { isGiven } from './given';
+import { trans } from './translation';
 
 /** A term, and what is said of it. */
 export type PlanRow = readonly [term: string, said: string];
@@ -21,10 +22,10 @@ export interface IToldHere {
   now: Date;
 }
 
-const PLACES: { [runner: string]: string } = {
-  process: 'this machine',
-  memory: 'this machine',
-  kubernetes: 'the cluster'
+const PLACES: { [runner: string]: () => string } = {
+  process: () => trans.__('this machine'),
+  memory: () => trans.__('this machine'),
+  kubernetes: () => trans.__('the cluster')
 };
 /** What takes so much of a budget is nearly all of it. */
 const NEARLY = 0.8;
@@ -32,34 +33,46 @@ const NEARLY = 0.8;
 /** What would happen, as `--plan` says it. */
 export function rowsOf(plan: IPlan, told: IToldHere): PlanRow[] {
   const { expected, inputs, left = [] } = plan;
-  const rows: PlanRow[] = inputs.map(one => ['input', inputText(one)]);
+  const rows: PlanRow[] = inputs.map(one => [
+    trans.__('input'),
+    inputText(one)
+  ]);
   if (inputs.length === 0) {
-    rows.push(['input', 'none']);
+    rows.push([trans.__('input'), trans.__('none')]);
   }
   rows.push(
-    ['output', plan.output ?? 'job-N-output, if there is any'],
-    ['code', told.code],
-    ['environment', told.environment],
-    ['machine', machineText(plan)],
-    ['expected', expectedText(plan)]
+    [
+      trans.__('output'),
+      plan.output ?? trans.__('%1, if there is any', 'job-N-output')
+    ],
+    [trans.__('code'), told.code],
+    [trans.__('environment'), told.environment],
+    [trans.__('machine'), machineText(plan)],
+    [trans.__('expected'), expectedText(plan)]
   );
   if (isGiven(expected?.faster)) {
-    rows.push(['faster', otherText(expected.faster)]);
+    rows.push([trans.__('faster'), otherText(expected.faster)]);
   }
   if (isGiven(expected?.cheaper)) {
-    rows.push(['cheaper', otherText(expected.cheaper)]);
+    rows.push([trans.__('cheaper'), otherText(expected.cheaper)]);
   }
-  rows.push(...left.map((one): PlanRow => ['budget', budgetText(one)]));
-  rows.push(['start', startText(plan, told.now)]);
+  rows.push(
+    ...left.map((one): PlanRow => [trans.__('budget'), budgetText(one)])
+  );
+  rows.push([trans.__('start'), startText(plan, told.now)]);
   return rows;
 }
 
 /** `2 vCPU, 1 GB`. */
 export function shareText(share: IResources): string {
   const { vcpu = 1, memory_bytes = 0, gpus = 0, gpu_type = '' } = share;
+  const cards = trans._n('%1 GPU', '%1 GPUs', gpus);
   const type = gpu_type === '' ? '' : ` (${gpu_type})`;
-  const graphics = gpus === 0 ? '' : `, ${counted(gpus, 'GPU')}${type}`;
-  return `${vcpu} vCPU, ${formatSize(memory_bytes)}${graphics}`;
+  return [
+    trans.__('%1 vCPU', vcpu),
+    formatSize(memory_bytes),
+    ...(gpus === 0 ? [] : [`${cards}${type}`])
+  ].join(', ');
 }
 
 /** A machine of the front, with what is expected of it. */
@@ -68,7 +81,7 @@ export function pointText(point: IPrediction): string {
     shareText(point.resources),
     `${formatDuration(point.seconds)} (${spanOf(point.low_seconds, point.high_seconds, formatDuration)})`,
     `${formatMoney(point.cost_usd)} (${spanOf(point.low_cost_usd, point.high_cost_usd, formatMoney)})`,
-    ...(point.is_vague === true ? ['too uncertain to decide by'] : [])
+    ...(point.is_vague === true ? [trans.__('too uncertain to decide by')] : [])
   ].join(' · ');
 }
 
@@ -76,42 +89,78 @@ export function pointText(point: IPrediction): string {
 export function headOf(plan: IPlan): string {
   const { jobs, at_once } = plan;
   return jobs === 1
-    ? 'Plan for 1 job'
-    : `Plan for ${counted(jobs, 'job')}, ${at_once.toLocaleString('en-US')} at once`;
+    ? trans.__('Plan for 1 job')
+    : trans._n(
+        'Plan for %2 job, %3 at once',
+        'Plan for %2 jobs, %3 at once',
+        jobs,
+        jobs.toLocaleString('en-US'),
+        at_once.toLocaleString('en-US')
+      );
 }
 
 function inputText(one: IPlannedInput): string {
-  const there = one.is_there ? 'already there' : 'to be fetched';
-  const what = `${counted(one.file_count, 'file')}, ${formatSize(one.size_bytes)}`;
-  return `${one.file_set ?? 'several laid together'} (${what}, ${there})`;
+  const name = one.file_set ?? trans.__('several laid together');
+  const count = one.file_count;
+  const values = [
+    count.toLocaleString('en-US'),
+    name,
+    formatSize(one.size_bytes)
+  ];
+  return one.is_there
+    ? trans._n(
+        '%3 (%2 file, %4, already there)',
+        '%3 (%2 files, %4, already there)',
+        count,
+        ...values
+      )
+    : trans._n(
+        '%3 (%2 file, %4, to be fetched)',
+        '%3 (%2 files, %4, to be fetched)',
+        count,
+        ...values
+      );
 }
 
 function machineText(plan: IPlan): string {
-  const place = PLACES[plan.runner] ?? plan.runner;
-  return `${shareText(plan.resources)} on ${place}, ${formatMoney(plan.usd_per_hour)} per hour`;
+  const place = PLACES[plan.runner]?.() ?? plan.runner;
+  return trans.__(
+    '%1 on %2, %3 per hour',
+    shareText(plan.resources),
+    place,
+    formatMoney(plan.usd_per_hour)
+  );
 }
 
 function expectedText(plan: IPlan): string {
   const one = plan.expected;
   if (!isGiven(one)) {
-    return 'not known: no such job has finished yet';
+    return trans.__('not known: no such job has finished yet');
   }
-  const parts = [middleText(one), `from ${counted(one.runs, 'earlier run')}`];
+  const parts = [
+    middleText(one),
+    trans._n(
+      'from %2 earlier run',
+      'from %2 earlier runs',
+      one.runs,
+      one.runs.toLocaleString('en-US')
+    )
+  ];
   if (isGiven(one.borrowed_from) && one.borrowed_from !== '') {
-    parts.push(`with the experience of ${one.borrowed_from}`);
+    parts.push(trans.__('with the experience of %1', one.borrowed_from));
   }
   if (one.is_vague === true) {
-    parts.push('too uncertain to decide by');
+    parts.push(trans.__('too uncertain to decide by'));
   }
   const { outside = [] } = one;
   if (outside.length > 0) {
-    parts.push(`further than any of them: ${outside.join('; ')}`);
+    parts.push(trans.__('further than any of them: %1', outside.join('; ')));
   }
   if (plan.jobs > 1) {
     const rounds = Math.ceil(plan.jobs / Math.max(1, plan.at_once));
     const all = formatDuration(one.seconds * rounds);
     const usd = formatMoney(one.cost_usd * plan.jobs);
-    parts.push(`all together about ${all}, ${usd}`);
+    parts.push(trans.__('all together about %1, %2', all, usd));
   }
   return parts.join(', ');
 }
@@ -131,7 +180,7 @@ function spanOf(
   high: number,
   format: (value: number) => string
 ): string {
-  return `${format(low)} to ${format(high)}`;
+  return trans.__('%1 to %2', format(low), format(high));
 }
 
 function otherText(one: IOtherMachine): string {
@@ -140,30 +189,52 @@ function otherText(one: IOtherMachine): string {
 
 function budgetText(one: IBudgetLeft): string {
   const left = one.limit_usd - one.spent_usd;
-  const spent = `${formatMoney(one.spent_usd)} spent`;
+  const limit = formatMoney(one.limit_usd);
+  const spent = formatMoney(one.spent_usd);
   if (left > 0) {
-    const near =
-      one.spent_usd >= NEARLY * one.limit_usd ? ', which is nearly all' : '';
-    return `${one.name}: ${formatMoney(left)} of ${formatMoney(one.limit_usd)} left; ${spent}${near}`;
+    return one.spent_usd >= NEARLY * one.limit_usd
+      ? trans.__(
+          '%1: %2 of %3 left; %4 spent, which is nearly all',
+          one.name,
+          formatMoney(left),
+          limit,
+          spent
+        )
+      : trans.__(
+          '%1: %2 of %3 left; %4 spent',
+          one.name,
+          formatMoney(left),
+          limit,
+          spent
+        );
   }
-  const then = one.stops
-    ? 'jobs are refused and stopped'
-    : 'jobs go on all the same';
-  return `${one.name}: nothing of ${formatMoney(one.limit_usd)} left; ${spent}, and ${then}`;
+  return one.stops
+    ? trans.__(
+        '%1: nothing of %2 left; %3 spent, and jobs are refused and stopped',
+        one.name,
+        limit,
+        spent
+      )
+    : trans.__(
+        '%1: nothing of %2 left; %3 spent, and jobs go on all the same',
+        one.name,
+        limit,
+        spent
+      );
 }
 
 function startText(plan: IPlan, now: Date): string {
   const { waiting } = plan;
   if (!isGiven(waiting)) {
-    return 'at once';
+    return trans.__('at once');
   }
   if (!isGiven(waiting.starts_at)) {
     return waiting.sentence;
   }
   const seconds = (Date.parse(waiting.starts_at) - now.getTime()) / 1000;
-  return `in about ${formatDuration(Math.max(0, seconds))}. ${waiting.sentence}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
+  return trans.__(
+    'in about %1. %2',
+    formatDuration(Math.max(0, seconds)),
+    waiting.sentence
+  );
 }

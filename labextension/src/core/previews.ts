@@ -3,6 +3,7 @@ import { AcaiError } from './errors';
 import { formatSize } from './format';
 import type { ObjectClient } from './objectClient';
 import { fileSpec, nameOf } from './specText';
+import { trans } from './translation';
 
 /** So much of a text is shown at once: what is longer comes in parts that end with a line. */
 export const PART_BYTES = 1_000_000;
@@ -64,7 +65,12 @@ export class PreviewReader {
     if (place.part > partsOf(sizeBytes)) {
       throw new AcaiError(
         'part_not_found',
-        `${fileSpec(place.path, place.version)} has no part ${place.part}; it has ${partsOf(sizeBytes)}.`,
+        trans.__(
+          '%1 has no part %2; it has %3.',
+          fileSpec(place.path, place.version),
+          place.part,
+          partsOf(sizeBytes)
+        ),
         404
       );
     }
@@ -89,7 +95,12 @@ export class PreviewReader {
     if (sizeBytes > WHOLE_BYTES) {
       throw new AcaiError(
         'too_large_to_show',
-        `${nameOf(place.path)} has ${formatSize(sizeBytes)}; of its kind only what has at most ${formatSize(WHOLE_BYTES)} is shown here. Download it, or open it in a notebook.`,
+        trans.__(
+          '%1 has %2; of its kind only what has at most %3 is shown here. Download it, or open it in a notebook.',
+          nameOf(place.path),
+          formatSize(sizeBytes),
+          formatSize(WHOLE_BYTES)
+        ),
         413
       );
     }
@@ -102,7 +113,11 @@ export class PreviewReader {
     const file = page.files[0];
     const url = page.objects[file?.[4] ?? 0];
     if (file === undefined || url === undefined) {
-      throw new AcaiError('file_not_found', 'There is no such file.', 404);
+      throw new AcaiError(
+        'file_not_found',
+        trans.__('There is no such file.'),
+        404
+      );
     }
     const [, , sizeBytes, , , offset] = file;
     return {

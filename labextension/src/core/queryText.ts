@@ -1,5 +1,8 @@
 /** What a filter field does with the text of a query: take it apart and put conditions to it. */
 
+/** What somebody could ask of jobs. */
+export const QUERY_EXAMPLE = "state = 'running' and accuracy > 0.9";
+
 /** A value as the query language writes it. */
 export function written(value: string | number | boolean): string {
   return typeof value === 'string'

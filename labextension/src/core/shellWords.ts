@@ -1,3 +1,5 @@
+import { trans } from './translation';
+
 /** A word of a line, and how it stands there. */
 export interface IWord {
   readonly value: string;
@@ -42,7 +44,7 @@ function readPart(line: string, at: number): [part: string, end: number] {
   if (sign === "'") {
     const end = line.indexOf("'", at + 1);
     if (end < 0) {
-      throw new UnreadableLine('A quote on the line is not closed.');
+      throw new UnreadableLine(trans.__('A quote on the line is not closed.'));
     }
     return [line.slice(at + 1, end), end + 1];
   }
@@ -53,7 +55,7 @@ function readPart(line: string, at: number): [part: string, end: number] {
     return [sign, at + 1];
   }
   if (at + 1 === line.length) {
-    throw new UnreadableLine('The line ends with a backslash.');
+    throw new UnreadableLine(trans.__('The line ends with a backslash.'));
   }
   return [line.charAt(at + 1), at + 2];
 }
@@ -73,7 +75,7 @@ function readDouble(line: string, start: number): [part: string, end: number] {
       part += sign;
     }
   }
-  throw new UnreadableLine('A quote on the line is not closed.');
+  throw new UnreadableLine(trans.__('A quote on the line is not closed.'));
 }
 
 /** A text as one word of a line. */

@@ -2,6 +2,7 @@ import type { IFound, ISweepRow, ISweepTable } from '../contract';
 import { formatMoney } from './format';
 import { isGiven } from './given';
 import { hasEndedIn } from './jobText';
+import { trans } from './translation';
 import { formatValue } from './values';
 
 /** A sweep's jobs as rows of values, with the names of their columns; a metric called like a parameter stands apart. */
@@ -85,7 +86,7 @@ export function describeSweep(table: ISweepTable, count: number): string {
   const cost = table.rows.reduce((sum, row) => sum + (row.cost_usd ?? 0), 0);
   return [
     table.tag,
-    `${count} job${count === 1 ? '' : 's'}`,
+    trans._n('%1 job', '%1 jobs', count),
     each.join(', '),
     ...(cost > 0 ? [formatMoney(cost)] : [])
   ].join(' · ');
@@ -94,7 +95,12 @@ export function describeSweep(table: ISweepTable, count: number): string {
 export function describeBest(row: ISweepRow, metric: string): string {
   const value = row.attributes[metric];
   return isGiven(value)
-    ? `best by ${metric}: job ${row.job} (${formatValue(metric, value)})`
+    ? trans.__(
+        'best by %1: job %2 (%3)',
+        metric,
+        row.job,
+        formatValue(metric, value)
+      )
     : '';
 }
 

@@ -1,4 +1,5 @@
 import type { IThingChange } from '../contract';
+import { trans } from './translation';
 
 type Given = string | number | boolean | { time: string };
 
@@ -28,7 +29,10 @@ export function readTagLine(line: string): ITagLine {
     } else if (word.length > 1 && word.startsWith('-')) {
       removed.push(bare(word.slice(1)));
     } else if (equals < 0 || !KEY.test(key)) {
-      fault ||= `'${word}' is none of KEY=VALUE, KEY=, +LABEL and -LABEL.`;
+      fault ||= trans.__(
+        "'%1' is none of KEY=VALUE, KEY=, +LABEL and -LABEL.",
+        word
+      );
     } else if (equals === word.length - 1) {
       deleted.push(key);
     } else {
@@ -46,7 +50,8 @@ export function readTagLine(line: string): ITagLine {
   );
   return {
     change,
-    fault: fault === '' && isEmpty ? 'There is nothing to change.' : fault
+    fault:
+      fault === '' && isEmpty ? trans.__('There is nothing to change.') : fault
   };
 }
 

@@ -1,3 +1,5 @@
+import { trans } from './translation';
+
 /** How two texts differ, line by line. */
 
 /** A line of a comparison: on both sides, or on one of them. */
@@ -50,8 +52,13 @@ export function folded(lines: readonly IDiffLine[]): IDiffLine[] {
   let skipped = 0;
   const tell = () => {
     if (skipped > 0) {
-      const words = `${skipped.toLocaleString('en-US')} line${skipped === 1 ? '' : 's'} the same`;
-      found.push({ kind: 'skipped', text: words, before: null, after: null });
+      const text = trans._n(
+        '%2 line the same',
+        '%2 lines the same',
+        skipped,
+        skipped.toLocaleString('en-US')
+      );
+      found.push({ kind: 'skipped', text, before: null, after: null });
       skipped = 0;
     }
   };

@@ -8,6 +8,7 @@ import { asAcaiError } from './connectionStore';
 import { AcaiError } from './errors';
 import type { ObjectClient } from './objectClient';
 import { Sha256, sha256Of } from './sha256';
+import { trans } from './translation';
 import { patiently, type UploadClient } from './uploadClient';
 
 /** From here on a file is sent by itself, in parts. */
@@ -295,7 +296,9 @@ export class Upload {
 function hidden(): AcaiError {
   return new AcaiError(
     'store_hides_marks',
-    'The store took a part of a file and does not let this page see its mark: the CORS rules of its bucket have to expose ETag. Notebooks and shells can upload it.',
+    trans.__(
+      'The store took a part of a file and does not let this page see its mark: the CORS rules of its bucket have to expose ETag. Notebooks and shells can upload it.'
+    ),
     0
   );
 }

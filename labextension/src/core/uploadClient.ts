@@ -12,6 +12,7 @@ import type {
 } from '../contract';
 import type { AcaiClient } from './client';
 import { AcaiError } from './errors';
+import { trans } from './translation';
 
 /** A server that is away for a moment, as while it restarts, is asked again after these. */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 4_000];
@@ -41,7 +42,11 @@ export class UploadClient {
     });
     const [found] = targets;
     if (found === undefined) {
-      throw new AcaiError('page_fault', 'There is nowhere to send this.', 0);
+      throw new AcaiError(
+        'page_fault',
+        trans.__('There is nowhere to send this.'),
+        0
+      );
     }
     return found;
   }

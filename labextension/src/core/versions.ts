@@ -1,3 +1,5 @@
+import { trans } from './translation';
+
 /** What to tell about two versions, and the command that helps. */
 export interface IVersionNote {
   sentence: string;
@@ -17,12 +19,20 @@ export function compareVersions(
   }
   if (order > 0) {
     return {
-      sentence: `The server has ACAI ${server}, this page has the older ${page}. Reload the page; if it stays, upgrade ACAI where JupyterLab is installed and restart JupyterLab.`,
+      sentence: trans.__(
+        'The server has ACAI %1, this page has the older %2. Reload the page; if it stays, upgrade ACAI where JupyterLab is installed and restart JupyterLab.',
+        server,
+        page
+      ),
       command: UPGRADE
     };
   }
   return {
-    sentence: `This page has ACAI ${page}, the server has the older ${server}. Restart the server; if it stays, upgrade ACAI where the server is installed.`,
+    sentence: trans.__(
+      'This page has ACAI %1, the server has the older %2. Restart the server; if it stays, upgrade ACAI where the server is installed.',
+      page,
+      server
+    ),
     command: UPGRADE
   };
 }

@@ -2,7 +2,16 @@ import * as React from 'react';
 
 import type { ICounted, IKnownKey } from '../contract';
 import type { AcaiError } from '../core/errors';
-import { chosen, clauseFor, has, without, wordAt } from '../core/queryText';
+import {
+  chosen,
+  clauseFor,
+  has,
+  QUERY_EXAMPLE,
+  without,
+  wordAt
+} from '../core/queryText';
+import { headingOf } from '../core/headings';
+import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 
 export interface IFilterBarProps {
@@ -17,6 +26,7 @@ export interface IFilterBarProps {
 
 /** Who types waits no longer than this for rows. */
 const PAUSE_MS = 150;
+
 const FACETS = ['state', 'creator', 'tags', 'template'];
 
 /** Which jobs: a query, what is wrong with it below its column, and values to choose from. */
@@ -46,8 +56,8 @@ export function FilterBar(props: IFilterBarProps): React.ReactElement {
     >
       <QueryField
         {...props}
-        label="Which jobs"
-        placeholder="which jobs, like: state = 'running' and accuracy > 0.9"
+        label={trans.__('Which jobs')}
+        placeholder={trans.__('which jobs, like: %1', QUERY_EXAMPLE)}
         text={text}
         onChange={change}
       />
@@ -123,7 +133,7 @@ export function QueryField(props: IQueryFieldProps): React.ReactElement {
         }}
       />
       {keys.length > 0 && (
-        <ul className="jp-AcaiFilter-keys" aria-label="Keys">
+        <ul className="jp-AcaiFilter-keys" aria-label={trans.__('Keys')}>
           {keys.map(({ key, type }) => (
             <li key={key}>
               <button
@@ -219,11 +229,11 @@ function Facet(props: {
         }
       }}
     >
-      <summary>{name}</summary>
+      <summary>{headingOf(name)}</summary>
       <div className="jp-AcaiFilter-values">
         {failure !== '' && <p role="alert">{failure}</p>}
         {failure === '' && offered.length === 0 && (
-          <p>{found === null ? 'Asking…' : 'No values.'}</p>
+          <p>{found === null ? trans.__('Asking…') : trans.__('No values.')}</p>
         )}
         {offered.map(({ value, count }) => {
           if (typeof value === 'object') {

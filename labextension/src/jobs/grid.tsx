@@ -1,8 +1,10 @@
 import * as React from 'react';
 
 import type { IFound, IOrder } from '../contract';
+import { headingOf } from '../core/headings';
 import type { JobPages } from '../core/jobPages';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { formatValue, type Value } from '../core/values';
 import { extend, type ISelection, toggle } from './selection';
 
@@ -34,7 +36,7 @@ export function Grid(props: IGridProps): React.ReactElement {
     <div className="jp-AcaiGrid" ref={box}>
       <table
         role="grid"
-        aria-label="jobs"
+        aria-label={trans.__('jobs')}
         aria-rowcount={count + 1}
         aria-multiselectable="true"
         aria-activedescendant={count > 0 ? `${name}-${here}` : undefined}
@@ -45,7 +47,7 @@ export function Grid(props: IGridProps): React.ReactElement {
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col" className="jp-AcaiGrid-check">
-              <span className="jp-AcaiView-aside">chosen</span>
+              <span className="jp-AcaiView-aside">{trans.__('chosen')}</span>
             </th>
             {['number', ...columns].map(key => (
               <Heading key={key} name={key} order={order} onOrder={onOrder} />
@@ -227,11 +229,11 @@ function Heading(props: {
             onOrder(next);
           }}
         >
-          {titleOf(name)}
+          {headingOf(name)}
           <span aria-hidden="true">{mark}</span>
         </button>
       ) : (
-        <span className="jp-AcaiJobs-heading">{titleOf(name)}</span>
+        <span className="jp-AcaiJobs-heading">{headingOf(name)}</span>
       )}
     </th>
   );
@@ -239,14 +241,6 @@ function Heading(props: {
 
 /** Lists have no order. */
 const UNORDERED = ['tags', 'input', 'output'];
-
-/** `billed_seconds` is a time with its unit beside it, so the heading needs none. */
-export function titleOf(key: string): string {
-  const plain = key === 'number' ? 'job' : key;
-  return oneLine(
-    plain.replace(/_(?:seconds|bytes|usd|at)$/, '').replaceAll('_', ' ')
-  );
-}
 
 interface IRowProps {
   id: string;
