@@ -4,6 +4,7 @@ import { asAcaiError } from '../core/connectionStore';
 import type { JobModel } from '../core/jobModel';
 import { standingOf } from '../core/overviewText';
 import { toneOf } from '../core/tones';
+import { trans } from '../core/translation';
 import { Action, SureAction } from '../views/action';
 import { useModel, useSeconds } from '../views/job/hooks';
 import { LogPanel } from '../views/job/logPanel';
@@ -23,7 +24,8 @@ export function BarView(props: {
   const [showsLog, setShowsLog] = React.useState(false);
   const [error, setError] = React.useState('');
   const { job, isThere } = model;
-  const name = `job ${job.number}`;
+  const { number } = job;
+  const name = trans.__('job %1', number);
   const kill = () => {
     setError('');
     services.jobs.kill(project, job.number).then(
@@ -36,7 +38,7 @@ export function BarView(props: {
     );
   };
   return (
-    <section aria-label={`the cell's ${name}`}>
+    <section aria-label={trans.__("the cell's job %1", number)}>
       <div className="jp-AcaiCellBar-line">
         <p className="jp-AcaiJob-line" data-tone={toneOf(job)}>
           <span>
@@ -44,7 +46,7 @@ export function BarView(props: {
               <button
                 type="button"
                 className="jp-AcaiCellBar-name"
-                aria-label={`${name} in a tab`}
+                aria-label={trans.__('job %1 in a tab', number)}
                 onClick={onOpen}
               >
                 {name}
@@ -53,13 +55,13 @@ export function BarView(props: {
               name
             )}
             {` · ${standingOf(job, now)}`}
-            {!isThere && ' · as the notebook knew it'}
+            {!isThere && ` · ${trans.__('as the notebook knew it')}`}
           </span>
         </p>
         {isThere && (
           <Action
-            words="log"
-            name={`log of the cell's ${name}`}
+            words={trans.__('log')}
+            name={trans.__("log of the cell's job %1", number)}
             isOpen={showsLog}
             onClick={() => {
               setShowsLog(!showsLog);
@@ -68,10 +70,10 @@ export function BarView(props: {
         )}
         {model.isLive && (
           <SureAction
-            words="kill"
-            name={`kill the cell's ${name}`}
-            sure={`yes, end ${name}`}
-            not="let it run"
+            words={trans.__('kill')}
+            name={trans.__("kill the cell's job %1", number)}
+            sure={trans.__('yes, end job %1', number)}
+            not={trans.__('let it run')}
             onSure={kill}
           />
         )}

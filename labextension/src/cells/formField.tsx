@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { type JobForm, takesSeveral } from '../core/jobForm';
 import type { IRunOption } from '../core/runLine';
+import { trans } from '../core/translation';
 
 /** One option: its name, its value, what it is for, and what is wrong with it. */
 export function Field(props: {
@@ -79,7 +80,6 @@ function Value(props: {
 }
 
 function helpOf(option: IRunOption): string {
-  return takesSeveral(option)
-    ? `${option.help.replace(/; can be repeated$/, '')}; one on each line`
-    : option.help;
+  const help = trans.__(option.help); // of the table of options
+  return takesSeveral(option) ? trans.__('%1; one on each line', help) : help;
 }

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { type JobForm, WHOLE } from '../core/jobForm';
 import type { IRunOption } from '../core/runLine';
+import { trans } from '../core/translation';
 import { Action, SureAction } from '../views/action';
 import { Field } from './formField';
 import type { IFormSurroundings } from './formWidget';
@@ -14,7 +15,7 @@ export function FormView(props: IFormSurroundings): React.ReactElement {
   React.useEffect(() => form.subscribe(again), [form]);
   React.useEffect(() => job?.subscribe(again), [job]);
   return (
-    <section aria-label="options of the cell's job">
+    <section aria-label={trans.__("options of the cell's job")}>
       <div className="jp-AcaiForm-parts">
         <div className="jp-AcaiForm-options">
           {groupsOf(form.options).map(([title, options]) => (
@@ -62,9 +63,11 @@ function Group(props: {
       }}
     >
       <summary>
-        {title}
+        {trans.__(title) /* of the table of options */}
         {count > 0 && !isOpen && (
-          <span className="jp-AcaiForm-count">{` · ${count} given`}</span>
+          <span className="jp-AcaiForm-count">
+            {` · ${trans._n('%1 given', '%1 given', count)}`}
+          </span>
         )}
       </summary>
       <div className="jp-AcaiForm-fields">
@@ -93,23 +96,28 @@ function Actions(props: IFormSurroundings): React.ReactElement {
     <div className="jp-AcaiForm-actions">
       {live ? (
         <SureAction
-          words="Run"
-          name="Run the cell as a job"
-          sure="it runs already, run it once more"
-          not="do not"
+          words={trans.__('Run')}
+          name={trans.__('Run the cell as a job')}
+          sure={trans.__('it runs already, run it once more')}
+          not={trans.__('do not')}
           onSure={run}
         />
       ) : (
         <button
           type="button"
           className="jp-AcaiForm-run"
-          aria-label="Run the cell as a job"
+          aria-label={trans.__('Run the cell as a job')}
           onClick={run}
         >
-          Run
+          {' '}
+          {trans.__('Run')}{' '}
         </button>
       )}
-      <Action words="Close" name="Close the options" onClick={onClose} />
+      <Action
+        words={trans.__('Close')}
+        name={trans.__('Close the options')}
+        onClick={onClose}
+      />
       {fault !== '' && (
         <p className="jp-AcaiForm-fault" role="alert">
           {fault}
@@ -117,7 +125,7 @@ function Actions(props: IFormSurroundings): React.ReactElement {
       )}
       {wasRefused && !form.isReady && fault === '' && (
         <p className="jp-AcaiForm-fault" role="alert">
-          Nothing was run: first correct what is marked.
+          {trans.__('Nothing was run: first correct what is marked.')}
         </p>
       )}
     </div>

@@ -5,6 +5,7 @@ import type { JobForm } from '../core/jobForm';
 import { headOf, pointText, rowsOf } from '../core/planText';
 import type { RunLine } from '../core/runLine';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 
 /** What would happen by the line as it stands. */
 export function PlanCard(props: {
@@ -24,11 +25,11 @@ export function PlanCard(props: {
   return (
     <aside
       className="jp-AcaiForm-plan"
-      aria-label="plan"
+      aria-label={trans.__('plan')}
       aria-busy={form.isStale}
     >
       <p className="jp-AcaiForm-title">
-        {plan === null ? 'Asking what would happen…' : headOf(plan)}
+        {plan === null ? trans.__('Asking what would happen…') : headOf(plan)}
       </p>
       <dl>
         {rows.map(([term, said], at) => (
@@ -60,7 +61,7 @@ function Front(props: {
   return (
     <div className="jp-AcaiForm-front">
       <label className="jp-AcaiForm-frontName" htmlFor={id}>
-        machine, from the cheapest to the fastest
+        {trans.__('machine, from the cheapest to the fastest')}
       </label>
       <Curve front={front} chosen={at} />
       <input
@@ -76,7 +77,7 @@ function Front(props: {
         }}
       />
       <output htmlFor={id}>
-        {chosen >= 0 ? said : `not the one asked for: ${said}`}
+        {chosen >= 0 ? said : trans.__('not the one asked for: %1', said)}
       </output>
     </div>
   );
@@ -136,27 +137,31 @@ function nearest(form: JobForm, front: readonly IPrediction[]): number {
 
 function codeText(line: RunLine): string {
   const script = line.kind === 'cell' ? line.values('script') : line.scripts;
-  const [program = line.kind === 'cell' ? 'this cell' : 'a command'] = script;
+  const [
+    program = line.kind === 'cell'
+      ? trans.__('this cell')
+      : trans.__('a command')
+  ] = script;
   const [folder] = line.values('code');
   return folder === undefined
-    ? `${program}, and what it imports of the project`
-    : `${program}, and all of ${folder}`;
+    ? trans.__('%1, and what it imports of the project', program)
+    : trans.__('%1, and all of %2', program, folder);
 }
 
 function environmentText(line: RunLine, kernel: string): string {
   const [image] = line.values('image');
   const [file] = line.values('env');
   if (image !== undefined) {
-    return `image ${image}`;
+    return trans.__('image %1', image);
   }
   return file === undefined
-    ? `as the kernel has it: ${kernel}`
-    : `its own, from ${file}`;
+    ? trans.__('as the kernel has it: %1', kernel)
+    : trans.__('its own, from %1', file);
 }
 
 /** What is read out when the plan has changed. */
 function toldOf(rows: ReturnType<typeof rowsOf>): string {
-  const told = ['machine', 'expected', 'start'];
+  const told = [trans.__('machine'), trans.__('expected'), trans.__('start')];
   return rows
     .filter(([term]) => told.includes(term))
     .map(([term, said]) => `${term}: ${said}`)

@@ -20,6 +20,8 @@ import {
   usualProject
 } from '../connection/project';
 import type { IJobSnapshot } from '../core/jobModel';
+import { RUN_LINE } from '../core/runCell';
+import { trans } from '../core/translation';
 import { acaiIcon, optionsIcon } from '../panel/icon';
 import { IAcaiConnection } from '../tokens';
 import { IViewServices } from '../views/services';
@@ -60,7 +62,7 @@ function activateCells(
   addButtons(app, connection, notebooks);
   addForms(app, connection, services, notebooks, settings);
   for (const command of [RUN_AS_JOB, EDIT_JOB]) {
-    palette?.addItem({ command, category: 'ACAI' });
+    palette?.addItem({ command, category: trans.__('ACAI') });
   }
 }
 
@@ -109,8 +111,11 @@ function addButtons(
 ): void {
   const { commands } = app;
   commands.addCommand(RUN_AS_JOB, {
-    label: 'Run as Job',
-    caption: 'Run as Job: begin this cell with %%acai run, or take that away',
+    label: trans.__('Run as Job'),
+    caption: trans.__(
+      'Run as Job: begin this cell with %1, or take that away',
+      RUN_LINE
+    ),
     icon: args => (args.toolbar === true ? acaiIcon : undefined),
     isVisible: () => cellToRun(notebooks.current) !== null,
     isEnabled: () => cellToRun(notebooks.current) !== null,
@@ -126,9 +131,10 @@ function addButtons(
     }
   });
   commands.addCommand(USE_AS_INPUT, {
-    label: 'Use as Input',
-    caption:
-      'Add this as an input of the active cell, which runs as a job then',
+    label: trans.__('Use as Input'),
+    caption: trans.__(
+      'Add this as an input of the active cell, which runs as a job then'
+    ),
     isVisible: () => notebooks.last !== null,
     isEnabled: () => cellToRun(notebooks.last) !== null,
     execute: async ({ spec, project }) => {
@@ -166,8 +172,8 @@ function addForms(
     await (await loaded).open(notebook, cell);
   };
   commands.addCommand(EDIT_JOB, {
-    label: 'Run as Job…',
-    caption: 'Choose how this cell is run as a job',
+    label: trans.__('Run as Job…'),
+    caption: trans.__('Choose how this cell is run as a job'),
     icon: args => (args.toolbar === true ? optionsIcon : undefined),
     isVisible: () => cellToRun(notebooks.current) !== null,
     isEnabled: () => cellToRun(notebooks.current) !== null,
@@ -187,8 +193,10 @@ function addForms(
     return node === undefined ? '' : selectedProgram(roots, node);
   };
   commands.addCommand(SUBMIT_FILE, {
-    label: 'Submit as Job…',
-    caption: 'Choose how this is run as a job, on a line of a notebook',
+    label: trans.__('Submit as Job…'),
+    caption: trans.__(
+      'Choose how this is run as a job, on a line of a notebook'
+    ),
     isVisible: args => typeof args.path === 'string' || selected() !== '',
     execute: async ({ path }) => {
       const file = typeof path === 'string' ? path : selected();

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { IKnownKey } from '../contract';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 
 export interface IColumnsMenuProps {
   columns: readonly string[];
@@ -51,13 +52,13 @@ export function ColumnsMenu(props: IColumnsMenuProps): React.ReactElement {
         }
       }}
     >
-      <summary>columns</summary>
+      <summary>{trans.__('columns')}</summary>
       <div className="jp-AcaiFilter-values">
         <input
           type="search"
           className="jp-AcaiFilter-field"
-          aria-label="Columns that begin with"
-          placeholder="find a column"
+          aria-label={trans.__('Columns that begin with')}
+          placeholder={trans.__('find a column')}
           value={prefix}
           onChange={event => {
             setPrefix(event.target.value);

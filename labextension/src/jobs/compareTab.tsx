@@ -5,6 +5,7 @@ import * as React from 'react';
 
 import { projectClient } from '../connection/project';
 import { placeTab } from '../connection/projectTab';
+import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
 import { Compare } from './compareView';
@@ -29,6 +30,6 @@ export class CompareTab extends MainAreaWidget {
     super({ content });
     this.title.icon = acaiIcon;
     this.title.closable = true;
-    placeTab(this, connection, `jobs ${before} and ${after}`);
+    placeTab(this, connection, trans.__('jobs %1 and %2', before, after));
   }
 }

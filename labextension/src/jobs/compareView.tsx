@@ -7,6 +7,7 @@ import {
 } from '../core/compareJobs';
 import { asAcaiError } from '../core/connectionStore';
 import type { ProjectClient } from '../core/projectClient';
+import { trans } from '../core/translation';
 
 export interface ICompareProps {
   before: number;
@@ -46,7 +47,7 @@ export function Compare(props: ICompareProps): React.ReactElement {
     );
   }
   return rows === null ? (
-    <p role="status">Asking…</p>
+    <p role="status">{trans.__('Asking…')}</p>
   ) : (
     <CompareView before={before} after={after} rows={rows} />
   );
@@ -74,7 +75,7 @@ export function CompareView(props: {
   return (
     <section
       className="jp-AcaiCompare"
-      aria-label={`job ${before} and job ${after}`}
+      aria-label={trans.__('job %1 and job %2', before, after)}
     >
       <label className="jp-AcaiCompare-all">
         <input
@@ -84,17 +85,17 @@ export function CompareView(props: {
             setShowsAll(!showsAll);
           }}
         />
-        {`show what is the same too (${same})`}
+        {trans.__('show what is the same too (%1)', same)}
       </label>
       {shown.length === 0 ? (
-        <p>Nothing differs.</p>
+        <p>{trans.__('Nothing differs.')}</p>
       ) : (
         <table className="jp-AcaiCompare-table">
           <thead>
             <tr>
               <td />
-              <th scope="col">{`job ${before}`}</th>
-              <th scope="col">{`job ${after}`}</th>
+              <th scope="col">{trans.__('job %1', before)}</th>
+              <th scope="col">{trans.__('job %1', after)}</th>
             </tr>
           </thead>
           {groups.map(group => (

@@ -11,6 +11,7 @@ import {
 import type { AcaiError } from '../core/errors';
 import { readTagLine } from '../core/tagLine';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { NoteField } from './noteField';
 
@@ -40,7 +41,7 @@ export function Editing(props: IEditingProps): React.ReactElement {
       onChange={onChange}
     >
       <NoteField
-        label={`Note on job ${job.number}`}
+        label={trans.__('Note on job %1', job.number)}
         said={said}
         longest={LONGEST_NOTE}
         onKeep={(text, before) => {
@@ -78,7 +79,10 @@ export function LabelsEditor(props: {
   };
   return (
     <div data-lm-suppress-shortcuts="true">
-      <ul className="jp-AcaiLabels" aria-label="Labels and attributes">
+      <ul
+        className="jp-AcaiLabels"
+        aria-label={trans.__('Labels and attributes')}
+      >
         {tags.map(label => (
           <Chip
             key={`+${label}`}
@@ -117,7 +121,11 @@ function Chip(props: {
   return (
     <li>
       {words}
-      <button type="button" aria-label={`remove ${words}`} onClick={onRemove}>
+      <button
+        type="button"
+        aria-label={trans.__('remove %1', words)}
+        onClick={onRemove}
+      >
         ×
       </button>
     </li>
@@ -154,7 +162,7 @@ function AddField(props: {
     <>
       <input
         className="jp-AcaiFilter-field jp-AcaiLabels-field"
-        aria-label="Add labels and attributes"
+        aria-label={trans.__('Add labels and attributes')}
         aria-invalid={fault !== ''}
         placeholder="stage=candidate +reviewed"
         value={line}

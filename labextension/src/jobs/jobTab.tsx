@@ -9,6 +9,7 @@ import type { IEvent } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
 import { type IJobSnapshot, isAbout, type JobModel } from '../core/jobModel';
 import type { ProjectClient } from '../core/projectClient';
+import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
 import { useModel } from '../views/job/hooks';
@@ -30,7 +31,7 @@ export class JobTab extends MainAreaWidget<JobTabContent> {
     super({ content: new JobTabContent(job, connection, services) });
     this.title.icon = acaiIcon;
     this.title.closable = true;
-    placeTab(this, connection, `job ${job}`);
+    placeTab(this, connection, trans.__('job %1', job));
   }
 }
 
@@ -163,7 +164,7 @@ function Found(props: {
     );
   }
   return failure === '' ? (
-    <p role="status">Asking…</p>
+    <p role="status">{trans.__('Asking…')}</p>
   ) : (
     <>
       <p className="jp-AcaiView-error" role="alert">
@@ -176,7 +177,8 @@ function Found(props: {
           setTries(tries + 1);
         }}
       >
-        try again
+        {' '}
+        {trans.__('try again')}{' '}
       </button>
     </>
   );

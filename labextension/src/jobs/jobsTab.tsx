@@ -9,6 +9,7 @@ import { placeTab } from '../connection/projectTab';
 import { hears } from '../core/connectionStore';
 import { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
+import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
 import { JobsView } from './jobsView';
@@ -34,7 +35,7 @@ export class JobsTab extends MainAreaWidget<JobsTabContent> {
     super({ content: new JobsTabContent(options) });
     this.title.icon = acaiIcon;
     this.title.closable = true;
-    placeTab(this, options.connection, 'Jobs');
+    placeTab(this, options.connection, trans.__('Jobs'));
   }
 
   /** List other jobs. */

@@ -4,6 +4,7 @@ import type { ICounted, IKnownKey } from '../contract';
 import type { AcaiError } from '../core/errors';
 import type { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
+import { trans } from '../core/translation';
 import { ColumnsMenu } from './columnsMenu';
 import { FilterBar } from './filterBar';
 import { Grid } from './grid';
@@ -40,7 +41,10 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
   );
   const { query, columns } = pages.listing;
   return (
-    <section aria-label="all jobs" className="jp-AcaiJobsTab-content">
+    <section
+      aria-label={trans.__('all jobs')}
+      className="jp-AcaiJobsTab-content"
+    >
       <div className="jp-AcaiJobsTab-bar">
         <FilterBar
           query={query}
@@ -92,8 +96,11 @@ function queryFault(error: AcaiError | null): AcaiError | null {
 
 function countOf(pages: JobPages): string {
   if (pages.isEmpty) {
-    return 'Asking…';
+    return trans.__('Asking…');
   }
-  const words = `${pages.count.toLocaleString('en-US')} job${pages.count === 1 ? '' : 's'}`;
-  return pages.isCounted ? words : `at least ${words}`;
+  const { count } = pages;
+  const words = count.toLocaleString('en-US');
+  return pages.isCounted
+    ? trans._n('%2 job', '%2 jobs', count, words)
+    : trans._n('at least %2 job', 'at least %2 jobs', count, words);
 }

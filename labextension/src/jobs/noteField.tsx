@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { asAcaiError } from '../core/connectionStore';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { Action } from '../views/action';
 
 /**
@@ -69,7 +70,7 @@ export function NoteField(props: {
       <textarea
         className="jp-AcaiFilter-field jp-AcaiLabels-note"
         aria-label={label}
-        placeholder="a note"
+        placeholder={trans.__('a note')}
         rows={2}
         maxLength={longest}
         value={text}
@@ -88,20 +89,20 @@ export function NoteField(props: {
         <p className="jp-AcaiView-error" role="alert">
           {failure ||
             (said === ''
-              ? 'Somebody took the note away meanwhile.'
-              : `Somebody wrote meanwhile: '${oneLine(said)}'.`)}
+              ? trans.__('Somebody took the note away meanwhile.')
+              : trans.__("Somebody wrote meanwhile: '%1'.", oneLine(said)))}
         </p>
       )}
       {isOther && (
-        <div role="group" aria-label={`${label}, which of the two`}>
+        <div role="group" aria-label={trans.__('%1, which of the two', label)}>
           <Action
-            words="write mine over it"
+            words={trans.__('write mine over it')}
             onClick={() => {
               keep(said);
             }}
           />
           <Action
-            words="take theirs"
+            words={trans.__('take theirs')}
             onClick={() => {
               setText(said);
               setBefore(said);

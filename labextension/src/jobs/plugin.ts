@@ -9,6 +9,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
 import { COMPARE_JOBS, OPEN_JOB, OPEN_JOBS } from '../commandIds';
 import { projectClient, projectMeant } from '../connection/project';
+import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import { MainTabs } from '../panel/mainTabs';
 import { IAcaiConnection } from '../tokens';
@@ -41,7 +42,7 @@ function activateJobs(
   addJob(app, connection, services, tabs);
   addCompare(app, connection, tabs);
   addTable(app, connection, tabs, new ColumnChoice(registry));
-  palette?.addItem({ command: OPEN_JOBS, category: 'ACAI' });
+  palette?.addItem({ command: OPEN_JOBS, category: trans.__('ACAI') });
   launcher?.add({
     command: OPEN_JOBS,
     args: { isLauncher: true },
@@ -62,8 +63,10 @@ function addJob(
   const { commands } = app;
   commands.addCommand(OPEN_JOB, {
     label: args =>
-      typeof args.job === 'number' ? `Open Job ${args.job}` : 'Open Job',
-    caption: 'Show a job in a tab of its own',
+      typeof args.job === 'number'
+        ? trans.__('Open Job %1', args.job)
+        : trans.__('Open Job'),
+    caption: trans.__('Show a job in a tab of its own'),
     isVisible: args => typeof args.job === 'number',
     execute: async ({ job, project: named }) => {
       if (typeof job !== 'number' || !Number.isSafeInteger(job)) {
@@ -88,8 +91,8 @@ function addCompare(
   tabs: MainTabs
 ): void {
   app.commands.addCommand(COMPARE_JOBS, {
-    label: 'Compare Jobs',
-    caption: 'Show in what two jobs differ',
+    label: trans.__('Compare Jobs'),
+    caption: trans.__('Show in what two jobs differ'),
     isVisible: args => typeof args.before === 'number',
     execute: async ({ before, after, project: named }) => {
       if (typeof before !== 'number' || typeof after !== 'number') {
@@ -119,10 +122,10 @@ function addTable(
   commands.addCommand(OPEN_JOBS, {
     label: args =>
       args.isMenu === true || args.isLauncher === true
-        ? 'ACAI Jobs'
-        : 'ACAI: Open Jobs',
+        ? trans.__('ACAI Jobs')
+        : trans.__('ACAI: Open Jobs'),
     icon: args => (args.isLauncher === true ? acaiIcon : undefined),
-    caption: 'Show all jobs of the project in a table',
+    caption: trans.__('Show all jobs of the project in a table'),
     execute: async ({ query, project: named }) => {
       const [{ JobsTab }, columns, project] = await Promise.all([
         import('./jobsTab'),

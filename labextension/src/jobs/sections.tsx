@@ -13,6 +13,7 @@ import { lastAttempt } from '../core/jobText';
 import { isGiven } from '../core/given';
 import type { ProjectClient } from '../core/projectClient';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { Editing } from './editing';
 
 export interface ISectionsProps {
@@ -29,7 +30,7 @@ export function Sections(props: ISectionsProps): React.ReactElement {
   const { job } = model;
   return (
     <div className="jp-AcaiSections">
-      <Section title="Tags and note" isOpen>
+      <Section title={trans.__('Tags and note')} isOpen>
         <Editing
           job={job}
           onChange={async change => {
@@ -42,19 +43,19 @@ export function Sections(props: ISectionsProps): React.ReactElement {
           }}
         />
       </Section>
-      <Section title="Inputs and outputs" isOpen>
+      <Section title={trans.__('Inputs and outputs')} isOpen>
         <Flow job={job} onProvenance={onProvenance} />
       </Section>
-      <Section title="Attempts">
+      <Section title={trans.__('Attempts')}>
         <Attempts job={job} />
         <Prediction job={job} client={client} />
       </Section>
-      <Section title="Code and environment">
+      <Section title={trans.__('Code and environment')}>
         <Asked job={job} client={client}>
           {asked => <Environment job={job} asked={asked} />}
         </Asked>
       </Section>
-      <Section title="Copy">
+      <Section title={trans.__('Copy')}>
         <Asked job={job} client={client}>
           {asked => <Lines asked={asked} project={project} />}
         </Asked>
@@ -90,19 +91,19 @@ function Flow(props: {
 }): React.ReactElement {
   const { job, onProvenance } = props;
   const rows: [string, string][] = [
-    ...job.inputs.map((ref): [string, string] => ['input', ref]),
+    ...job.inputs.map((ref): [string, string] => [trans.__('input'), ref]),
     ...(isGiven(job.variables)
-      ? [['variables', job.variables] as [string, string]]
+      ? [[trans.__('variables'), job.variables] as [string, string]]
       : []),
     ...(isGiven(job.output)
-      ? [['output', job.output] as [string, string]]
+      ? [[trans.__('output'), job.output] as [string, string]]
       : []),
     ...(isGiven(job.partial)
-      ? [['partial output', job.partial] as [string, string]]
+      ? [[trans.__('partial output'), job.partial] as [string, string]]
       : [])
   ];
   if (rows.length === 0) {
-    return <p>It has neither inputs nor outputs.</p>;
+    return <p>{trans.__('It has neither inputs nor outputs.')}</p>;
   }
   return (
     <dl className="jp-AcaiSections-facts">
@@ -115,12 +116,13 @@ function Flow(props: {
               <button
                 type="button"
                 className="jp-AcaiView-button"
-                aria-label={`provenance of ${oneLine(ref)}`}
+                aria-label={trans.__('provenance of %1', oneLine(ref))}
                 onClick={() => {
                   onProvenance(ref);
                 }}
               >
-                provenance
+                {' '}
+                {trans.__('provenance')}{' '}
               </button>
             )}
           </dd>
@@ -133,9 +135,17 @@ function Flow(props: {
 function Attempts(props: { job: IJob }): React.ReactElement {
   const rows = attemptRows(props.job);
   if (rows.length === 0) {
-    return <p>It was not tried yet.</p>;
+    return <p>{trans.__('It was not tried yet.')}</p>;
   }
-  const heads = ['', 'machine', 'end', 'ran', 'billed', 'cost', 'most memory'];
+  const heads = [
+    '',
+    trans.__('machine'),
+    trans.__('end'),
+    trans.__('ran'),
+    trans.__('billed'),
+    trans.__('cost'),
+    trans.__('most memory')
+  ];
   return (
     <table className="jp-AcaiCompare-table">
       <thead>
@@ -231,7 +241,7 @@ function Asked(props: {
       </p>
     );
   }
-  return asked === null ? <p>Asking…</p> : children(asked);
+  return asked === null ? <p>{trans.__('Asking…')}</p> : children(asked);
 }
 
 function Environment(props: {
@@ -242,12 +252,12 @@ function Environment(props: {
   const { command } = job;
   const words = typeof command === 'string' ? command : command.join(' ');
   const rows: [string, string][] = [
-    ['command', oneLine(words)],
+    [trans.__('command'), oneLine(words)],
     ...(isGiven(job.code)
-      ? [['code', oneLine(job.code)] as [string, string]]
+      ? [[trans.__('code'), oneLine(job.code)] as [string, string]]
       : []),
     ...(isGiven(asked.request.image)
-      ? [['image', oneLine(asked.request.image)] as [string, string]]
+      ? [[trans.__('image'), oneLine(asked.request.image)] as [string, string]]
       : []),
     ...environmentRows(asked)
   ];
@@ -255,7 +265,7 @@ function Environment(props: {
     <div
       className="jp-AcaiSections-long"
       role="region"
-      aria-label="environment"
+      aria-label={trans.__('environment')}
       // It can be scrolled by the keyboard.
       tabIndex={0}
     >
@@ -278,16 +288,31 @@ function Lines(props: {
 }): React.ReactElement {
   const [told, setTold] = React.useState('');
   const { shell, cell, python } = linesOf(props.asked, props.project);
-  const forms: [string, string][] = [
-    ['cell', cell],
-    ['shell', shell],
-    ['Python', python]
+  const forms: [name: string, line: string, words: string, done: string][] = [
+    [
+      trans.__('As cell'),
+      cell,
+      trans.__('copy as cell'),
+      trans.__('Copied as cell.')
+    ],
+    [
+      trans.__('As shell'),
+      shell,
+      trans.__('copy as shell'),
+      trans.__('Copied as shell.')
+    ],
+    [
+      trans.__('As Python'),
+      python,
+      trans.__('copy as Python'),
+      trans.__('Copied as Python.')
+    ]
   ];
   return (
     <>
-      {forms.map(([name, line]) => (
+      {forms.map(([name, line, words, done]) => (
         <div key={name} className="jp-AcaiSections-line">
-          <pre tabIndex={0} aria-label={`As ${name}`}>
+          <pre tabIndex={0} aria-label={name}>
             {line}
           </pre>
           <button
@@ -296,15 +321,15 @@ function Lines(props: {
             onClick={() =>
               void navigator.clipboard.writeText(line).then(
                 () => {
-                  setTold(`Copied as ${name}.`);
+                  setTold(done);
                 },
                 () => {
-                  setTold('The browser does not let this page copy.');
+                  setTold(trans.__('The browser does not let this page copy.'));
                 }
               )
             }
           >
-            {`copy as ${name}`}
+            {words}
           </button>
         </div>
       ))}

@@ -3,6 +3,7 @@ import * as React from 'react';
 import { asAcaiError } from '../core/connectionStore';
 import type { ProjectClient } from '../core/projectClient';
 import { readTagLine } from '../core/tagLine';
+import { trans } from '../core/translation';
 
 export interface ISelectionBarProps {
   chosen: readonly string[];
@@ -18,7 +19,7 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
   const [told, setTold] = React.useState('');
   const [failure, setFailure] = React.useState('');
   const numbers = chosen.map(Number).sort((a, b) => a - b);
-  const many = `${numbers.length} job${numbers.length === 1 ? '' : 's'}`;
+  const count = numbers.length;
   const attempt = async (act: () => Promise<string>) => {
     setDoing('');
     setFailure('');
@@ -33,17 +34,20 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
     <div
       className="jp-AcaiChosen"
       role="group"
-      aria-label="chosen jobs"
+      aria-label={trans.__('chosen jobs')}
       data-lm-suppress-shortcuts="true"
     >
       <span role="status">
-        {[numbers.length > 0 ? `${many} chosen` : '', told]
+        {[
+          count > 0 ? trans._n('%1 job chosen', '%1 jobs chosen', count) : '',
+          told
+        ]
           .filter(part => part !== '')
           .join(' · ')}
       </span>
       {numbers.length === 2 && before !== undefined && after !== undefined && (
         <Action
-          words="compare"
+          words={trans.__('compare')}
           onClick={() => {
             onCompare(before, after);
           }}
@@ -52,34 +56,38 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
       {numbers.length > 0 && doing === '' && (
         <>
           <Action
-            words="tag"
+            words={trans.__('tag')}
             onClick={() => {
               setDoing('tag');
             }}
           />
           <Action
-            words="kill"
+            words={trans.__('kill')}
             onClick={() => {
               setDoing('kill');
             }}
           />
-          <Action words="choose none" onClick={onClear} />
+          <Action words={trans.__('choose none')} onClick={onClear} />
         </>
       )}
       {numbers.length > 0 && doing === 'kill' && (
         <>
           <Action
-            words={`yes, end ${many}`}
+            words={trans._n('yes, end %1 job', 'yes, end %1 jobs', count)}
             isLoud
             onClick={() =>
               void attempt(async () => {
                 const { asked, ended } = await client.kill({ jobs: numbers });
-                return `${asked.length} being ended, ${ended.length} had ended before`;
+                return trans.__(
+                  '%1 being ended, %2 had ended before',
+                  asked.length,
+                  ended.length
+                );
               })
             }
           />
           <Action
-            words="let them run"
+            words={trans.__('let them run')}
             onClick={() => {
               setDoing('');
             }}
@@ -88,7 +96,11 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
       )}
       {numbers.length > 0 && doing === 'tag' && (
         <TagField
-          label={`What to change on ${many}`}
+          label={trans._n(
+            'What to change on %1 job',
+            'What to change on %1 jobs',
+            count
+          )}
           onCancel={() => {
             setDoing('');
           }}
@@ -96,7 +108,7 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
             void attempt(async () => {
               const changes = chosen.map(thing => ({ thing, ...change }));
               const { things } = await client.tag({ changes });
-              return `${things.length} changed`;
+              return trans._n('%1 changed', '%1 changed', things.length);
             })
           }
         />

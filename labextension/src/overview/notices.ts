@@ -5,6 +5,7 @@ import { ENDED_COLUMNS, endedOf, queryForEnded } from '../core/endedJobs';
 import { budgetNotice } from '../core/budgetNotices';
 import { EndNotices, type INotice } from '../core/endNotices';
 import { ProjectClient } from '../core/projectClient';
+import { trans } from '../core/translation';
 import type { IAcaiConnection } from '../tokens';
 
 /** Tell of jobs that end while nobody looks at this page, and of budgets that are nearly spent. */
@@ -70,7 +71,7 @@ function show(notice: INotice, open: (job: number) => void): void {
       ? []
       : [
           {
-            label: `Open job ${first}`,
+            label: trans.__('Open job %1', first),
             callback: () => {
               open(first);
             }

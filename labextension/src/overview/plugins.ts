@@ -8,6 +8,7 @@ import { IStatusBar } from '@jupyterlab/statusbar';
 import { OPEN_JOB, OPEN_PANEL } from '../commandIds';
 import { projectToName } from '../connection/project';
 import { countsOf } from '../core/overviewText';
+import { trans } from '../core/translation';
 import { IAcaiConnection, IAcaiOverview, IAcaiPanel } from '../tokens';
 import { FollowedOverview } from './following';
 import { followEnds } from './notices';
@@ -98,7 +99,7 @@ function activateSection(
     panel.setBadge(running === 0 ? '' : String(running));
   });
   panel.addSection({
-    title: 'Jobs',
+    title: trans.__('Jobs'),
     rank: JOBS_RANK,
     isOpen: true,
     load: async () => {

@@ -4,6 +4,7 @@ import { Widget } from '@lumino/widgets';
 
 import type { OverviewStore } from '../core/overviewStore';
 import { describeProject } from '../core/overviewText';
+import { trans } from '../core/translation';
 
 /** Between two events, what runs goes on costing. */
 const TICK_MS = 30_000;
@@ -20,7 +21,7 @@ export class StatusItem extends Widget {
     this.addClass('jp-AcaiStatus');
     this.button.type = 'button';
     this.button.className = 'jp-AcaiStatus-button';
-    this.button.title = 'Jobs of this project, and what today cost';
+    this.button.title = trans.__('Jobs of this project, and what today cost');
     this.button.addEventListener('click', onOpen);
     this.node.append(this.button);
     this.unsubscribe = store.subscribe(() => {
@@ -50,7 +51,11 @@ export class StatusItem extends Widget {
     if (overview !== null) {
       const cost = this.store.costToday(new Date());
       const name = ['ACAI', this.project()].filter(Boolean).join(' ');
-      this.button.textContent = `${name}: ${describeProject(overview, cost)}`;
+      this.button.textContent = trans.__(
+        '%1: %2',
+        name,
+        describeProject(overview, cost)
+      );
     }
   }
 

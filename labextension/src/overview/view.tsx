@@ -9,7 +9,10 @@ import {
   progressOf,
   standingOf
 } from '../core/overviewText';
+import { RUN_LINE } from '../core/runCell';
 import { toneOf } from '../core/tones';
+import { trans } from '../core/translation';
+import { Sentence } from '../views/sentence';
 
 export interface IOverviewViewProps {
   overview: IOverview | null;
@@ -27,7 +30,8 @@ export function OverviewView(props: IOverviewViewProps): React.ReactElement {
   const { overview, error, isConnected } = props;
   if (overview === null) {
     const sentence =
-      error?.message ?? (isConnected ? 'Asking…' : 'There is no connection.');
+      error?.message ??
+      (isConnected ? trans.__('Asking…') : trans.__('There is no connection.'));
     return <p className="jp-AcaiPanel-none">{sentence}</p>;
   }
   const { running, waiting } = countsOf(overview);
@@ -39,21 +43,32 @@ export function OverviewView(props: IOverviewViewProps): React.ReactElement {
         </p>
       )}
       <Group
-        name="Running"
+        name={trans.__('Running')}
+        label={trans.__('Running jobs')}
         count={running}
         jobs={overview.running}
         {...props}
       />
       <Group
-        name="Waiting"
+        name={trans.__('Waiting')}
+        label={trans.__('Waiting jobs')}
         count={waiting}
         jobs={overview.waiting}
         {...props}
       />
-      <Group name="Recent" count={null} jobs={overview.recent} {...props} />
+      <Group
+        name={trans.__('Recent')}
+        label={trans.__('Recent jobs')}
+        count={null}
+        jobs={overview.recent}
+        {...props}
+      />
       {isEmpty(overview) && (
         <p className="jp-AcaiPanel-none">
-          No jobs yet. Begin a cell with <code>%%acai run</code>.
+          <Sentence
+            text={trans.__('No jobs yet. Begin a cell with %1.', '%1')}
+            parts={[<code key="run">{RUN_LINE}</code>]}
+          />
         </p>
       )}
       <Foot {...props} />
@@ -65,14 +80,17 @@ function Foot(props: IOverviewViewProps): React.ReactElement {
   const { costToday, onOpenAll } = props;
   return (
     <p className="jp-AcaiOverview-foot">
-      <span>{costToday === null ? '' : `${formatMoney(costToday)} today`}</span>
+      <span>
+        {costToday === null ? '' : trans.__('%1 today', formatMoney(costToday))}
+      </span>
       {onOpenAll !== null && (
         <button
           type="button"
           className="jp-AcaiOverview-link"
           onClick={onOpenAll}
         >
-          All jobs
+          {' '}
+          {trans.__('All jobs')}{' '}
         </button>
       )}
     </p>
@@ -81,18 +99,19 @@ function Foot(props: IOverviewViewProps): React.ReactElement {
 
 function Group(props: {
   name: string;
+  label: string;
   count: number | null;
   jobs: readonly IJob[];
   now: Date;
   onOpen: (job: number) => void;
 }): React.ReactElement | null {
-  const { name, count, jobs, now, onOpen } = props;
+  const { name, label, count, jobs, now, onOpen } = props;
   if (jobs.length === 0) {
     return null;
   }
   const more = count === null ? 0 : count - jobs.length;
   return (
-    <section aria-label={`${name} jobs`} className="jp-AcaiOverview-group">
+    <section aria-label={label} className="jp-AcaiOverview-group">
       <h3>
         {name}
         {count !== null && (
@@ -105,7 +124,9 @@ function Group(props: {
         ))}
       </ul>
       {more > 0 && (
-        <p className="jp-AcaiPanel-none">{`and ${more.toLocaleString('en-US')} more`}</p>
+        <p className="jp-AcaiPanel-none">
+          {trans.__('and %1 more', more.toLocaleString('en-US'))}
+        </p>
       )}
     </section>
   );
@@ -130,7 +151,7 @@ function Row(props: {
         }}
       >
         <span className="jp-AcaiOverview-name">
-          {`job ${job.number} `}
+          {`${trans.__('job %1', job.number)} `}
           <span className="jp-AcaiOverview-label">{labelOf(job)}</span>
         </span>
         <span className="jp-AcaiOverview-standing">{standingOf(job, now)}</span>

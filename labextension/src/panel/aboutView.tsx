@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { ConnectionState } from '../core/connectionStore';
+import { trans } from '../core/translation';
 import { Facts } from './facts';
 
 /** The facts of a connection, or that there is none; knows nothing of JupyterLab. */
@@ -13,6 +14,6 @@ export function AboutView(props: {
   return state.kind === 'connected' ? (
     <Facts {...state} pageVersion={pageVersion} now={now} />
   ) : (
-    <p className="jp-AcaiPanel-none">There is no connection.</p>
+    <p className="jp-AcaiPanel-none">{trans.__('There is no connection.')}</p>
   );
 }

@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { IMachine, IStatus, IUser } from '../contract';
 import type { StreamState } from '../core/eventStream';
 import { formatAgo, formatSize } from '../core/format';
+import { trans } from '../core/translation';
 
 export interface IFactsProps {
   status: IStatus;
@@ -18,24 +19,32 @@ export function Facts(props: IFactsProps): React.ReactElement {
   return (
     <dl className="jp-AcaiPanel-facts">
       <Group>
-        <Fact term="Project">{status.project}</Fact>
-        <Fact term="User">{describeUser(status.user)}</Fact>
-        <Fact term="Data in">{describeData(status.data_folder)}</Fact>
+        <Fact term={trans.__('Project')}>{status.project}</Fact>
+        <Fact term={trans.__('User')}>{describeUser(status.user)}</Fact>
+        <Fact term={trans.__('Data in')}>
+          {describeData(status.data_folder)}
+        </Fact>
       </Group>
       <Group>
-        <Fact term="Runner">{backends.runner}</Fact>
-        <Fact term="Machine">{describeMachine(status.machine)}</Fact>
+        <Fact term={trans.__('Runner')}>{backends.runner}</Fact>
+        <Fact term={trans.__('Machine')}>
+          {describeMachine(status.machine)}
+        </Fact>
       </Group>
       <Group>
-        <Fact term="Database">{backends.database}</Fact>
-        <Fact term="Object store">{backends.object_store}</Fact>
-        <Fact term="Event bus">{backends.event_bus}</Fact>
-        <Fact term="Live updates">{stream}</Fact>
+        <Fact term={trans.__('Database')}>{backends.database}</Fact>
+        <Fact term={trans.__('Object store')}>{backends.object_store}</Fact>
+        <Fact term={trans.__('Event bus')}>{backends.event_bus}</Fact>
+        <Fact term={trans.__('Live updates')}>{stream}</Fact>
       </Group>
       <Group>
-        <Fact term="Server">ACAI {status.version}</Fact>
-        <Fact term="This page">ACAI {pageVersion}</Fact>
-        <Fact term="Started">
+        <Fact term={trans.__('Server')}>
+          {trans.__('ACAI %1', status.version)}
+        </Fact>
+        <Fact term={trans.__('This page')}>
+          {trans.__('ACAI %1', pageVersion)}
+        </Fact>
+        <Fact term={trans.__('Started')}>
           {formatAgo(new Date(status.started_at), now)}
         </Fact>
       </Group>
@@ -66,7 +75,7 @@ function describeUser(user: IUser): string {
 /** A path that may break after each folder, and only there if that is enough. */
 function describeData(folder: string | null): React.ReactNode {
   if (folder === null) {
-    return 'the object store';
+    return trans.__('the object store');
   }
   return folder.split(/(?<=[\\/])/).map((part, index) => (
     <React.Fragment key={index}>
@@ -77,5 +86,5 @@ function describeData(folder: string | null): React.ReactNode {
 }
 
 function describeMachine(machine: IMachine): string {
-  return `${machine.cpus} CPU, ${formatSize(machine.memory_bytes)}`;
+  return trans.__('%1 CPU, %2', machine.cpus, formatSize(machine.memory_bytes));
 }

@@ -1,6 +1,8 @@
 import type { Message } from '@lumino/messaging';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
+import { trans } from '../core/translation';
+
 /** A part of the page whose code is loaded when it can first be seen. */
 export class LazyPart extends Widget {
   constructor(
@@ -49,7 +51,8 @@ export class LazyPart extends Widget {
 function missing(): Widget {
   const sentence = new Widget();
   sentence.addClass('jp-AcaiPanel-content');
-  sentence.node.textContent =
-    'This part of ACAI could not be loaded. Reload the page.';
+  sentence.node.textContent = trans.__(
+    'This part of ACAI could not be loaded. Reload the page.'
+  );
   return sentence;
 }

@@ -1,6 +1,8 @@
 import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
 import { type MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 
+import { trans } from '../core/translation';
+
 /** The command that opens a tab, and what it is given. */
 export interface ITabArgs {
   command: string;
@@ -42,7 +44,7 @@ export class MainTabs {
       name: tab => tab.id
     });
     this.app.commands.addCommand(restore, {
-      label: 'Show What Was Open',
+      label: trans.__('Show What Was Open'),
       isVisible: () => false,
       execute: ({ command, ...args }) =>
         typeof command === 'string'

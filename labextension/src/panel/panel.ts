@@ -1,6 +1,7 @@
 import type { Message } from '@lumino/messaging';
 import { Panel } from '@lumino/widgets';
 
+import { trans } from '../core/translation';
 import type { IAcaiConnection, IAcaiPanel, IAcaiPanelSection } from '../tokens';
 import { acaiIcon } from './icon';
 import { LazyPart } from './lazyPart';
@@ -20,9 +21,9 @@ export class AcaiPanel extends Panel implements IAcaiPanel {
     this.id = AcaiPanel.id;
     this.addClass('jp-AcaiPanel');
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', 'ACAI');
+    this.node.setAttribute('aria-label', trans.__('ACAI'));
     this.title.icon = acaiIcon;
-    this.title.caption = 'ACAI';
+    this.title.caption = trans.__('ACAI');
     this.addWidget(
       new LazyPart(async () => {
         const { PanelContent } = await import('./content');
@@ -30,7 +31,7 @@ export class AcaiPanel extends Panel implements IAcaiPanel {
       })
     );
     this.addSection({
-      title: 'Connection',
+      title: trans.__('Connection'),
       rank: ABOUT_RANK,
       isOpen: false,
       load: async () => {

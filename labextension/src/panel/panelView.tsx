@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { ConnectionState } from '../core/connectionStore';
+import { trans } from '../core/translation';
 import { compareVersions } from '../core/versions';
 import { Notices } from './notices';
 import { Remedy } from './remedy';
@@ -23,13 +24,13 @@ export function PanelView(props: IPanelViewProps): React.ReactElement {
   return (
     <>
       <div className="jp-AcaiPanel-head">
-        <h2 className="jp-AcaiPanel-title">ACAI</h2>
+        <h2 className="jp-AcaiPanel-title">{trans.__('ACAI')}</h2>
         {state.kind === 'connected' && (
           <button
             type="button"
             className="jp-AcaiPanel-project"
             aria-haspopup="menu"
-            title="Show another project"
+            title={trans.__('Show another project')}
             onClick={event => {
               onProjects(event.currentTarget);
             }}

@@ -5,6 +5,7 @@ import {
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 
+import { trans } from '../core/translation';
 import { IAcaiConnection, IAcaiPanel } from '../tokens';
 import { AcaiPanel } from './panel';
 import { addProjects, showProjects } from './projects';
@@ -39,12 +40,17 @@ function activatePanel(
   restorer?.add(panel, AcaiPanel.id);
 
   app.commands.addCommand(OPEN_PANEL, {
-    label: args => (args.isMenu === true ? 'ACAI Panel' : 'ACAI: Open Panel'),
-    caption: 'Show the jobs of the project, and what ACAI is connected to',
+    label: args =>
+      args.isMenu === true
+        ? trans.__('ACAI Panel')
+        : trans.__('ACAI: Open Panel'),
+    caption: trans.__(
+      'Show the jobs of the project, and what ACAI is connected to'
+    ),
     execute: () => {
       app.shell.activateById(panel.id);
     }
   });
-  palette?.addItem({ command: OPEN_PANEL, category: 'ACAI' });
+  palette?.addItem({ command: OPEN_PANEL, category: trans.__('ACAI') });
   return panel;
 }

@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import { trans } from '../core/translation';
+
 export interface IRemedyProps {
   commands: readonly string[];
   busy: boolean;
@@ -19,7 +21,7 @@ export function Remedy(props: IRemedyProps): React.ReactElement {
         aria-disabled={busy}
         onClick={busy ? undefined : onRetry}
       >
-        {busy ? 'Trying again…' : 'Try again'}
+        {busy ? trans.__('Trying again…') : trans.__('Try again')}
       </button>
     </div>
   );

@@ -1,4 +1,5 @@
 import type { ConnectionState } from '../core/connectionStore';
+import { trans } from '../core/translation';
 
 export interface IStateLine {
   /** Picks the colour of the mark; the sentence says the same. */
@@ -13,7 +14,7 @@ export function describeState(state: ConnectionState): IStateLine {
       return { tone: 'waiting', sentence: '' };
     case 'loading':
       return state.error === null
-        ? { tone: 'waiting', sentence: 'Asking the server…' }
+        ? { tone: 'waiting', sentence: trans.__('Asking the server…') }
         : { tone: 'bad', sentence: state.error.message };
     case 'unavailable':
       return { tone: 'bad', sentence: state.error.message };
@@ -28,20 +29,26 @@ function describeConnected(
   if (state.stream === 'reconnecting') {
     return {
       tone: 'waiting',
-      sentence:
+      sentence: trans.__(
         'The connection to the server is lost. This page reconnects by itself.'
+      )
     };
   }
   if (state.stream === 'polling') {
     return {
       tone: 'waiting',
-      sentence:
+      sentence: trans.__(
         'WebSockets do not come through to the server. This page asks now and then what is new, so it shows changes late.'
+      )
     };
   }
-  const through =
-    state.status.mode === 'attached'
-      ? ' through another server of yours, which has the data open'
-      : '';
-  return { tone: 'good', sentence: `Connected${through}.` };
+  return {
+    tone: 'good',
+    sentence:
+      state.status.mode === 'attached'
+        ? trans.__(
+            'Connected through another server of yours, which has the data open.'
+          )
+        : trans.__('Connected.')
+  };
 }

@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import { trans } from '../core/translation';
+
 /** A button that is quiet. */
 export function Action(props: {
   words: string;
@@ -14,7 +16,8 @@ export function Action(props: {
 }): React.ReactElement {
   const { words, of, isOpen, isLoud, takesFocus = false, onClick } = props;
   const name =
-    props.name ?? (of === undefined ? undefined : `${words}, job ${of}`);
+    props.name ??
+    (of === undefined ? undefined : trans.__('%1, job %2', words, of));
   const node = React.useRef<HTMLButtonElement>(null);
   React.useEffect(() => {
     if (takesFocus) {
