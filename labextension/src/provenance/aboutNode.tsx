@@ -3,6 +3,7 @@ import * as React from 'react';
 import type { IMetadata } from '../contract';
 import type { GraphExplorer } from '../core/graphExplorer';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { formatValue, type Value } from '../core/values';
 import { LabelsEditor } from '../jobs/editing';
 import { Action } from '../views/action';
@@ -17,27 +18,33 @@ export function AboutNode(props: {
   const { selected, known, place, pathFrom } = explorer;
   if (selected === null) {
     return (
-      <aside aria-label="selected" className="jp-AcaiProvenance-about">
-        <p>Select a node to see what is known of it.</p>
+      <aside
+        aria-label={trans.__('selected')}
+        className="jp-AcaiProvenance-about"
+      >
+        <p>{trans.__('Select a node to see what is known of it.')}</p>
       </aside>
     );
   }
   const thing = selected.thing ?? '';
   const isSet = selected.kind === 'file-set';
   return (
-    <aside aria-label="selected" className="jp-AcaiProvenance-about">
+    <aside
+      aria-label={trans.__('selected')}
+      className="jp-AcaiProvenance-about"
+    >
       <h2>{oneLine(thing !== '' && isSet ? thing : selected.label)}</h2>
       <p>{oneLine(selected.about)}</p>
-      <div role="group" aria-label="what to do">
+      <div role="group" aria-label={trans.__('what to do')}>
         {thing !== '' && thing !== place.focus && (
           <Action
-            words="show around it"
+            words={trans.__('show around it')}
             onClick={() => void explorer.show(thing)}
           />
         )}
         {selected.kind === 'job' && (
           <Action
-            words="open job"
+            words={trans.__('open job')}
             onClick={() => {
               onOpenJob(Number(thing));
             }}
@@ -45,7 +52,7 @@ export function AboutNode(props: {
         )}
         {isSet && thing !== '' && (
           <Action
-            words="open file set"
+            words={trans.__('open file set')}
             onClick={() => {
               onOpenSet(thing);
             }}
@@ -53,7 +60,7 @@ export function AboutNode(props: {
         )}
         {isSet && pathFrom !== thing && (
           <Action
-            words="path from here"
+            words={trans.__('path from here')}
             onClick={() => {
               explorer.startPath();
             }}
@@ -61,13 +68,15 @@ export function AboutNode(props: {
         )}
         {isSet && pathFrom !== '' && pathFrom !== thing && (
           <Action
-            words={`path from ${oneLine(pathFrom)}`}
+            words={trans.__('path from %1', oneLine(pathFrom))}
             onClick={() => void explorer.endPath()}
           />
         )}
       </div>
       {isSet && pathFrom === thing && (
-        <p role="note">Now select the file set where the path is to end.</p>
+        <p role="note">
+          {trans.__('Now select the file set where the path is to end.')}
+        </p>
       )}
       {known !== null && <Facts known={known} explorer={explorer} />}
     </aside>

@@ -3,10 +3,14 @@ import * as React from 'react';
 import type { IExportFormat } from '../contract';
 import type { GraphExplorer } from '../core/graphExplorer';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
+import { Sentence } from '../views/sentence';
 import { AboutNode } from './aboutNode';
 import { ExportField } from './exportField';
 import { Picture } from './picture';
 
+const PUT_LINE = '%acai put FOLDER /path --as NAME';
+const FILTER_EXAMPLE = 'accuracy > 0.9';
 const ZOOMS = [0.4, 0.6, 0.8, 1, 1.25, 1.6, 2];
 
 /** The graph, what it is filtered by, and beside it all that is known of what is selected. */
@@ -22,25 +26,31 @@ export function ExplorerView(props: {
   const [zoom, setZoom] = React.useState(1);
   const { drawing, error, place } = explorer;
   return (
-    <section aria-label="provenance" className="jp-AcaiProvenance-explorer">
+    <section
+      aria-label={trans.__('provenance')}
+      className="jp-AcaiProvenance-explorer"
+    >
       <div
         className="jp-AcaiProvenance-bar"
         role="group"
-        aria-label="what is drawn"
+        aria-label={trans.__('what is drawn')}
         data-lm-suppress-shortcuts="true"
       >
         <BarButton
-          words="back"
+          words={trans.__('back')}
           isOff={!explorer.canGoBack}
           onClick={() => void explorer.goBack()}
         />
         <BarButton
-          words="whole project"
+          words={trans.__('whole project')}
           isOff={place.focus === '' && place.before === null}
           onClick={() => void explorer.show('')}
         />
         {(drawing?.next ?? null) !== null && (
-          <BarButton words="older" onClick={() => void explorer.older()} />
+          <BarButton
+            words={trans.__('older')}
+            onClick={() => void explorer.older()}
+          />
         )}
         <NameField explorer={explorer} />
         <QueryField explorer={explorer} key={place.query} />
@@ -54,8 +64,9 @@ export function ExplorerView(props: {
         )}
       </div>
       <p className="jp-AcaiProvenance-title" role="status">
-        {oneLine(drawing?.title ?? (error === null ? 'Asking…' : ''))}
-        {drawing?.is_cut === true && ' There is more than can be drawn.'}
+        {oneLine(drawing?.title ?? (error === null ? trans.__('Asking…') : ''))}
+        {drawing?.is_cut === true &&
+          ` ${trans.__('There is more than can be drawn.')}`}
       </p>
       {error !== null && (
         <p className="jp-AcaiView-error" role="alert">
@@ -66,8 +77,13 @@ export function ExplorerView(props: {
         <div className="jp-AcaiProvenance-body">
           {drawing.nodes.length === 0 ? (
             <p className="jp-AcaiProvenance-empty">
-              There are no file sets yet. Make one with{' '}
-              <code>%acai put FOLDER /path --as NAME</code>.
+              <Sentence
+                text={trans.__(
+                  'There are no file sets yet. Make one with %1.',
+                  '%1'
+                )}
+                parts={[<code key="put">{PUT_LINE}</code>]}
+              />
             </p>
           ) : (
             <Picture drawing={drawing} explorer={explorer} zoom={zoom} />
@@ -111,8 +127,8 @@ function NameField(props: { explorer: GraphExplorer }): React.ReactElement {
     <input
       type="search"
       className="jp-AcaiFilter-field"
-      aria-label="Find by name"
-      placeholder="find by name"
+      aria-label={trans.__('Find by name')}
+      placeholder={trans.__('find by name')}
       aria-invalid={isMissing}
       value={text}
       onChange={event => {
@@ -135,8 +151,8 @@ function QueryField(props: { explorer: GraphExplorer }): React.ReactElement {
     <input
       type="search"
       className="jp-AcaiFilter-field"
-      aria-label="Fade what this is not true of"
-      placeholder="accuracy > 0.9"
+      aria-label={trans.__('Fade what this is not true of')}
+      placeholder={FILTER_EXAMPLE}
       value={text}
       onChange={event => {
         setText(event.target.value);
@@ -160,11 +176,16 @@ function Zoom(props: {
     onZoom(ZOOMS[at + by] ?? zoom);
   };
   return (
-    <span role="group" aria-label="size">
-      <BarButton words="−" name="smaller" isOff={at === 0} onClick={step(-1)} />
+    <span role="group" aria-label={trans.__('size')}>
+      <BarButton
+        words="−"
+        name={trans.__('smaller')}
+        isOff={at === 0}
+        onClick={step(-1)}
+      />
       <BarButton
         words="+"
-        name="larger"
+        name={trans.__('larger')}
         isOff={at === ZOOMS.length - 1}
         onClick={step(1)}
       />

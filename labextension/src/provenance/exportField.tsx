@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { IDrawing, IExportFormat } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
+import { trans } from '../core/translation';
 import { download, pngOf } from './files';
 
 /** What one can take away: the drawing as a picture, and what the thing in its middle was made of as data. */
@@ -38,10 +39,10 @@ export function ExportField(props: {
     }
   };
   return (
-    <span role="group" aria-label="export">
+    <span role="group" aria-label={trans.__('export')}>
       <select
         className="jp-AcaiView-select"
-        aria-label="Format"
+        aria-label={trans.__('Format')}
         value={format === undefined && chosen !== 'png' ? 'svg' : chosen}
         onChange={event => {
           setChosen(event.target.value);
@@ -67,7 +68,8 @@ export function ExportField(props: {
           );
         }}
       >
-        export
+        {' '}
+        {trans.__('export')}{' '}
       </button>
       {failure !== '' && (
         <span className="jp-AcaiView-error" role="alert">

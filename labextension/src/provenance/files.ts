@@ -1,3 +1,4 @@
+import { trans } from '../core/translation';
 import { parsedSvg } from './svg';
 
 /** A picture has so many points for each of the drawing's. */
@@ -21,7 +22,7 @@ export async function pngOf(svg: string): Promise<Blob> {
     name => SHARPNESS * Number(drawing?.getAttribute(name))
   );
   if (drawing === null || !width || !height) {
-    throw new Error('there is nothing to make a picture of.');
+    throw new Error(trans.__('there is nothing to make a picture of.'));
   }
   // Its style knows dark colours too, which would stand on white.
   drawing.querySelector('style')?.remove();
@@ -34,7 +35,7 @@ export async function pngOf(svg: string): Promise<Blob> {
   canvas.height = height;
   const context = canvas.getContext('2d');
   if (context === null) {
-    throw new Error('this browser draws no pictures.');
+    throw new Error(trans.__('this browser draws no pictures.'));
   }
   context.fillStyle = PAPER;
   context.fillRect(0, 0, width, height);
@@ -42,7 +43,9 @@ export async function pngOf(svg: string): Promise<Blob> {
   return new Promise((resolve, reject) => {
     canvas.toBlob(blob => {
       if (blob === null) {
-        reject(new Error('the picture is too large for this browser.'));
+        reject(
+          new Error(trans.__('the picture is too large for this browser.'))
+        );
       } else {
         resolve(blob);
       }

@@ -9,6 +9,7 @@ import { GraphExplorer, type IGraphPlace } from '../core/graphExplorer';
 import { GraphClient } from '../core/graphClient';
 import type { IFollowing } from '../core/eventStreams';
 import { Refresher } from '../core/refresher';
+import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IAcaiConnection } from '../tokens';
 import { ExplorerView } from './explorerView';
@@ -29,7 +30,7 @@ export class ProvenancePanel extends MainAreaWidget<ProvenanceContent> {
     super({ content: new ProvenanceContent(props) });
     this.id = ProvenancePanel.id;
     this.title.icon = acaiIcon;
-    this.title.label = 'Provenance';
+    this.title.label = trans.__('Provenance');
     this.title.closable = true;
   }
 }

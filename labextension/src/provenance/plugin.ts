@@ -13,6 +13,7 @@ import {
   SHOW_PROVENANCE
 } from '../commandIds';
 import { projectAround, projectMeant } from '../connection/project';
+import { trans } from '../core/translation';
 import { IAcaiConnection } from '../tokens';
 import type { ProvenancePanel } from './panel';
 import { GraphRenderer, MIME_TYPE, type IPlace } from './renderer';
@@ -39,7 +40,7 @@ function activateProvenance(
 ): void {
   addTab(app, connection, restorer);
   addContextMenu(app);
-  palette?.addItem({ command: OPEN_PROVENANCE, category: 'ACAI' });
+  palette?.addItem({ command: OPEN_PROVENANCE, category: trans.__('ACAI') });
   const placeOf = (node: Node): IPlace | null => {
     for (const widget of app.shell.widgets('main')) {
       if (widget.node.contains(node)) {
@@ -71,8 +72,12 @@ function addTab(
   });
   commands.addCommand(OPEN_PROVENANCE, {
     label: args =>
-      args.isMenu === true ? 'ACAI Provenance' : 'ACAI: Open Provenance',
-    caption: 'Draw what file sets and jobs came from, and what came of them',
+      args.isMenu === true
+        ? trans.__('ACAI Provenance')
+        : trans.__('ACAI: Open Provenance'),
+    caption: trans.__(
+      'Draw what file sets and jobs came from, and what came of them'
+    ),
     execute: async ({ spec, project: named }) => {
       const [{ ProvenancePanel }, project] = await Promise.all([
         import('./panel'),
@@ -114,8 +119,8 @@ function addTab(
 function addContextMenu(app: JupyterFrontEnd): void {
   const { commands, contextMenu } = app;
   commands.addCommand(SHOW_PROVENANCE, {
-    label: 'Show Provenance',
-    caption: 'Draw what this came from, and what came of it',
+    label: trans.__('Show Provenance'),
+    caption: trans.__('Draw what this came from, and what came of it'),
     execute: () => {
       const found = app.contextMenuHitTest(isThing);
       return found === undefined

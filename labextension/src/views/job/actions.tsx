@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import { trans } from '../../core/translation';
 import { Action, SureAction } from '../action';
 
 export interface IActionsProps {
@@ -22,32 +23,40 @@ export function Actions(props: IActionsProps): React.ReactElement {
     <div
       className="jp-AcaiJob-actions"
       role="group"
-      aria-label={`job ${number}: actions`}
+      aria-label={trans.__('job %1: actions', number)}
     >
       <Action
-        words="log"
+        words={trans.__('log')}
         of={number}
         isOpen={props.showsLog}
         onClick={props.onLog}
       />
       {props.onProvenance !== undefined && (
-        <Action words="provenance" of={number} onClick={props.onProvenance} />
+        <Action
+          words={trans.__('provenance')}
+          of={number}
+          onClick={props.onProvenance}
+        />
       )}
       {canAct && (
-        <Action words="run again" of={number} onClick={props.onRunAgain} />
+        <Action
+          words={trans.__('run again')}
+          of={number}
+          onClick={props.onRunAgain}
+        />
       )}
       <Action
-        words="details"
+        words={trans.__('details')}
         of={number}
         isOpen={props.showsDetails}
         onClick={props.onDetails}
       />
       {isLive && canAct && (
         <SureAction
-          words="kill"
+          words={trans.__('kill')}
           of={number}
-          sure={`yes, end job ${number}`}
-          not="let it run"
+          sure={trans.__('yes, end job %1', number)}
+          not={trans.__('let it run')}
           onSure={props.onKill}
         />
       )}

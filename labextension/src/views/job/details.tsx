@@ -5,6 +5,7 @@ import { factsOf } from '../../core/jobFacts';
 import type { JobModel } from '../../core/jobModel';
 import { currentAttempt } from '../../core/jobText';
 import { oneLine } from '../../core/text';
+import { trans } from '../../core/translation';
 import { Sparkline } from './sparkline';
 import { Stepper } from './stepper';
 
@@ -22,14 +23,14 @@ export function Details(props: {
       {current !== undefined && samples.length > 1 && (
         <div className="jp-AcaiJob-meters">
           <Sparkline
-            name="CPU"
+            name={trans.__('CPU')}
             points={samples.map(one => [one[0], one[1]])}
             limit={current.vcpu}
             format={value => String(Math.round(value * 100) / 100)}
-            unit="vCPU"
+            asked={trans.__('%1 vCPU', Math.round(current.vcpu * 100) / 100)}
           />
           <Sparkline
-            name="memory"
+            name={trans.__('memory')}
             points={samples.map(one => [one[0], one[2]])}
             limit={current.memory_bytes}
             format={formatSize}

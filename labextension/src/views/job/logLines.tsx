@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { Line } from '../../core/ansi';
 import { textOf } from '../../core/logTail';
+import { trans } from '../../core/translation';
 
 /** A line with its place among those that were read. */
 export interface IFoundLine {
@@ -24,13 +25,13 @@ export interface ILogLinesProps {
   found: readonly IFoundLine[];
   /** How many lines are not held any more: a line keeps its key when those before it go. */
   gone: number;
-  name: string;
+  job: number;
   wanted: string;
 }
 
 /** Lines in their looks. It stays at the end until somebody scrolls up. */
 export function LogLines(props: ILogLinesProps): React.ReactElement {
-  const { found, gone, name, wanted } = props;
+  const { found, gone, job, wanted } = props;
   const node = React.useRef<HTMLPreElement>(null);
   const isAtEnd = React.useRef(true);
   React.useLayoutEffect(() => {
@@ -44,7 +45,7 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
       className="jp-AcaiLog-lines"
       role="log"
       aria-live="off"
-      aria-label={`Log of ${name}`}
+      aria-label={trans.__('Log of job %1', job)}
       // It can be scrolled by the keyboard.
       tabIndex={0}
       onScroll={event => {

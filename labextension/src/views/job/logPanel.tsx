@@ -7,6 +7,7 @@ import { isGiven } from '../../core/given';
 import type { JobModel } from '../../core/jobModel';
 import { hasEnded } from '../../core/jobText';
 import { LogTail, MOST_LINES } from '../../core/logTail';
+import { trans } from '../../core/translation';
 import type { ViewServices } from '../services';
 import { findLines, LogLines } from './logLines';
 
@@ -51,7 +52,11 @@ function AnsweringLog(
   return (
     <>
       <p className="jp-AcaiLog-empty">
-        {`job ${model.job.number} did not run: it was answered by job ${number}, whose log this is.`}
+        {trans.__(
+          'job %1 did not run: it was answered by job %2, whose log this is.',
+          model.job.number,
+          number
+        )}
       </p>
       {failure !== '' && (
         <p className="jp-AcaiView-error" role="alert">
@@ -84,8 +89,8 @@ function LogOfJob(props: {
     return (
       <p className="jp-AcaiLog-empty">
         {hasEnded(job)
-          ? `job ${job.number} has no log: it never began.`
-          : `job ${job.number} has no log yet: it has not begun.`}
+          ? trans.__('job %1 has no log: it never began.', job.number)
+          : trans.__('job %1 has no log yet: it has not begun.', job.number)}
       </p>
     );
   }
@@ -100,14 +105,16 @@ function LogOfJob(props: {
       {job.attempts.length > 1 && (
         <select
           className="jp-AcaiView-select"
-          aria-label={`Attempt of job ${job.number}`}
+          aria-label={trans.__('Attempt of job %1', job.number)}
           value={source.attempt}
           onChange={event => {
             setChosen(Number(event.target.value));
           }}
         >
           {job.attempts.map(({ number }) => (
-            <option key={number} value={number}>{`attempt ${number}`}</option>
+            <option key={number} value={number}>
+              {trans.__('attempt %1', number)}
+            </option>
           ))}
         </select>
       )}
@@ -145,7 +152,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
   const tail = useTail(props);
   const [wanted, setWanted] = React.useState('');
   const found = findLines(tail.lines, wanted);
-  const name = `job ${source.number}`;
+
   const isSearch = wanted !== '';
   return (
     <>
@@ -153,8 +160,8 @@ function LogView(props: ILogViewProps): React.ReactElement {
         <input
           type="search"
           className="jp-AcaiLog-search"
-          aria-label={`Search in the log of ${name}`}
-          placeholder="search"
+          aria-label={trans.__('Search in the log of job %1', source.number)}
+          placeholder={trans.__('search')}
           value={wanted}
           onChange={event => {
             setWanted(event.target.value);
@@ -163,7 +170,13 @@ function LogView(props: ILogViewProps): React.ReactElement {
         {children}
         <span className="jp-AcaiLog-count" role="status">
           {isSearch
-            ? `${count(found.length)} of ${count(tail.lines.length)} lines`
+            ? trans._n(
+                '%2 of %3 line',
+                '%2 of %3 lines',
+                tail.lines.length,
+                count(found.length),
+                count(tail.lines.length)
+              )
             : ''}
         </span>
         {tail.start > 0 && tail.lines.length < MOST_LINES && (
@@ -172,7 +185,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
             className="jp-AcaiView-button"
             onClick={() => void tail.showEarlier(source.size)}
           >
-            {`earlier (${formatSize(tail.start)})`}
+            {trans.__('earlier (%1)', formatSize(tail.start))}
           </button>
         )}
       </div>
@@ -181,9 +194,14 @@ function LogView(props: ILogViewProps): React.ReactElement {
           {tail.error.message}
         </p>
       )}
-      <LogLines found={found} gone={tail.gone} name={name} wanted={wanted} />
+      <LogLines
+        found={found}
+        gone={tail.gone}
+        job={source.number}
+        wanted={wanted}
+      />
       {tail.lines.length === 0 && tail.hasEnded && (
-        <p className="jp-AcaiLog-empty">It printed nothing.</p>
+        <p className="jp-AcaiLog-empty">{trans.__('It printed nothing.')}</p>
       )}
     </>
   );

@@ -1,5 +1,7 @@
 import * as React from 'react';
 
+import { trans } from '../../core/translation';
+
 const WIDTH = 240;
 const HEIGHT = 32;
 const PAD = 2;
@@ -11,12 +13,13 @@ export interface ISparklineProps {
   /** What was asked for; the broken line. */
   limit: number;
   format: (value: number) => string;
-  unit?: string;
+  /** What was asked for in words, where that has a unit that the numbers have not. */
+  asked?: string;
 }
 
 /** A small curve of what was used, against what was asked for, and the same in words. */
 export function Sparkline(props: ISparklineProps): React.ReactElement {
-  const { name, points, limit, format, unit } = props;
+  const { name, points, limit, format, asked = format(limit) } = props;
   const values = points.map(point => point[1]);
   const now = values.at(-1) ?? 0;
   const most = values.reduce((a, b) => Math.max(a, b), 0);
@@ -30,16 +33,22 @@ export function Sparkline(props: ISparklineProps): React.ReactElement {
   const line = points
     .map(point => `${x(point[0]).toFixed(1)},${y(point[1]).toFixed(1)}`)
     .join(' ');
-  const asked = `${format(limit)}${unit === undefined ? '' : ` ${unit}`}`;
+
   return (
     <div className="jp-AcaiJob-meter">
       <span>
         <span className="jp-AcaiJob-meterName">{name}</span>
-        {` ${format(now)} of ${asked}, at most ${format(most)}`}
+        {` ${trans.__('%1 of %2, at most %3', format(now), asked, format(most))}`}
       </span>
       <svg
         role="img"
-        aria-label={`${name}: ${format(now)} now, at most ${format(most)}, of ${asked}`}
+        aria-label={trans.__(
+          '%1: %2 now, at most %3, of %4',
+          name,
+          format(now),
+          format(most),
+          asked
+        )}
         width={WIDTH}
         height={HEIGHT}
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}

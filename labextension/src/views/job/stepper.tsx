@@ -9,6 +9,7 @@ import {
   hasEnded,
   secondsBetween
 } from '../../core/jobText';
+import { trans } from '../../core/translation';
 
 const WAY: readonly IJobState[] = [
   'queued',
@@ -65,7 +66,10 @@ export function Stepper(props: {
   const steps = stepsOf(job, now).filter(step => step.place !== 'left out');
   const isAgain = earlierAttempts(job).length > 0;
   return (
-    <ol className="jp-AcaiJob-steps" aria-label={`job ${job.number}: states`}>
+    <ol
+      className="jp-AcaiJob-steps"
+      aria-label={trans.__('job %1: states', job.number)}
+    >
       {steps.map(step => (
         <li
           key={step.state}
@@ -74,7 +78,9 @@ export function Stepper(props: {
           aria-current={step.place === 'now' ? 'step' : undefined}
         >
           <span className="jp-AcaiJob-stepName">
-            {step.state === 'queued' && isAgain ? 'queued again' : step.state}
+            {step.state === 'queued' && isAgain
+              ? trans.__('%1 again', step.state)
+              : step.state}
           </span>
           {step.seconds !== null && (
             <span className="jp-AcaiJob-stepTime">
@@ -94,11 +100,15 @@ export function Stepper(props: {
 
 function TransferBar(props: { transfer: ITransfer }): React.ReactElement {
   const { done_bytes, total_bytes, state } = props.transfer;
-  const words = `${formatSize(done_bytes)} of ${formatSize(total_bytes)}`;
+  const words = trans.__(
+    '%1 of %2',
+    formatSize(done_bytes),
+    formatSize(total_bytes)
+  );
   return (
     <span className="jp-AcaiJob-transfer">
       <progress
-        aria-label={`${state}: ${words}`}
+        aria-label={trans.__('%1: %2', state, words)}
         max={Math.max(total_bytes, 1)}
         value={Math.min(done_bytes, total_bytes)}
       />

@@ -6,6 +6,7 @@ import type { IJobSnapshot, JobModel } from '../../core/jobModel';
 import { describeJob, hasEnded, lastAttempt } from '../../core/jobText';
 import { oneLine } from '../../core/text';
 import { toneOf } from '../../core/tones';
+import { trans } from '../../core/translation';
 import type { ViewServices } from '../services';
 import { Actions } from './actions';
 import { Details } from './details';
@@ -45,7 +46,7 @@ export function JobView(props: IJobViewProps): React.ReactElement {
   const { project, number } = snapshot;
   return (
     <section
-      aria-label={`job ${number}`}
+      aria-label={trans.__('job %1', number)}
       data-acai-thing={number}
       data-acai-project={project}
     >
@@ -53,7 +54,7 @@ export function JobView(props: IJobViewProps): React.ReactElement {
         <span>{describeJob(job, now)}</span>
       </p>
       <p className="jp-AcaiView-aside" role="status">
-        {`job ${number} is ${job.state}`}
+        {trans.__('job %1 is %2', number, job.state)}
       </p>
       {[...notesOf(model), ...(snapshot.notes ?? [])].map(note => (
         <p className="jp-AcaiView-note" key={note}>
@@ -153,14 +154,21 @@ function notesOf(model: JobModel): string[] {
   return [
     ...(identity === 'other'
       ? [
-          `The project of this page has another job ${job.number}. This is how the notebook's own one stood.`
+          trans.__(
+            "The project of this page has another job %1. This is how the notebook's own one stood.",
+            job.number
+          )
         ]
       : []),
     ...(identity === 'gone'
-      ? ['This project has no such job. This is how the notebook knew it.']
+      ? [
+          trans.__(
+            'This project has no such job. This is how the notebook knew it.'
+          )
+        ]
       : []),
     ...(error === null ? [] : [error.message]),
-    ...(last?.warnings ?? []).map(one => `warning: ${one}`),
+    ...(last?.warnings ?? []).map(one => trans.__('warning: %1', one)),
     ...(last?.tag_misses ?? []).slice(0, 10)
   ];
 }

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { IFound } from '../../contract';
+import { trans } from '../../core/translation';
 
 /** The states that jobs are in, with how many are in each; empty where that was not asked for. */
 export function statesOf(
@@ -47,7 +48,7 @@ export function StateFilter(props: {
     <div
       className="jp-AcaiJobs-states"
       role="group"
-      aria-label="Only those that are"
+      aria-label={trans.__('Only those that are')}
     >
       {[...states].map(([state, count]) => (
         <button

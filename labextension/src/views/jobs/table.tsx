@@ -1,8 +1,10 @@
 import * as React from 'react';
 
 import type { IFound } from '../../contract';
+import { trans } from '../../core/translation';
 import { formatValue, type Value } from '../../core/values';
 import { isGiven } from '../../core/given';
+import { QUERY_EXAMPLE } from '../../core/queryText';
 import { oneLine } from '../../core/text';
 import { OpenedJob, useOpened } from './opened';
 import type { ViewServices } from '../services';
@@ -28,7 +30,7 @@ export function JobsTable(props: IJobsTableProps): React.ReactElement {
   const states = statesOf(columns, rows);
   const state = chosen !== null && states.has(chosen) ? chosen : null;
   return (
-    <section aria-label="jobs">
+    <section aria-label={trans.__('jobs')}>
       <QueryField model={model} />
       {model.error !== null && (
         <p className="jp-AcaiView-error jp-AcaiJobs-fault" role="alert">
@@ -69,10 +71,15 @@ export function JobsTable(props: IJobsTableProps): React.ReactElement {
           </tbody>
         </table>
       </div>
-      {rows.length === 0 && <p className="jp-AcaiLog-empty">No jobs found.</p>}
+      {rows.length === 0 && (
+        <p className="jp-AcaiLog-empty">{trans.__('No jobs found.')}</p>
+      )}
       {isGiven(next) && (
         <p className="jp-AcaiLog-empty">
-          {"… and more: end the query with 'limit 1000' to see so many"}
+          {trans.__(
+            "… and more: end the query with '%1' to see so many",
+            LIMIT
+          )}
         </p>
       )}
       <OpenedJob opened={opened} services={services} />
@@ -93,8 +100,8 @@ function QueryField(props: { model: JobsModel }): React.ReactElement {
       <input
         type="search"
         className="jp-AcaiLog-search"
-        aria-label="Which jobs"
-        placeholder="which jobs, like: state = 'running' and accuracy > 0.9"
+        aria-label={trans.__('Which jobs')}
+        placeholder={trans.__('which jobs, like: %1', QUERY_EXAMPLE)}
         value={text}
         onChange={event => {
           setText(event.target.value);
@@ -128,7 +135,7 @@ export function Heading(props: {
       data-side={isNumber ? 'right' : 'left'}
     >
       <button type="button" className="jp-AcaiJobs-heading" onClick={onOrder}>
-        {oneLine(name)}
+        {column < 0 ? trans.__('job') : oneLine(name)}
         <span aria-hidden="true">{mark}</span>
       </button>
     </th>
@@ -148,7 +155,7 @@ function Row(props: {
         <button
           type="button"
           className="jp-AcaiView-button"
-          aria-label={`job ${row.thing}`}
+          aria-label={trans.__('job %1', row.thing)}
           aria-expanded={isOpen}
           onClick={onOpen}
         >
@@ -162,6 +169,8 @@ function Row(props: {
   );
 }
 
+/** What asks for more rows than are shown otherwise. */
+const LIMIT = 'limit 1000';
 /** Of more characters the end may be cut. */
 const LONG = 40;
 

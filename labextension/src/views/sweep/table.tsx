@@ -11,6 +11,7 @@ import {
   pageOf
 } from '../../core/sweepTable';
 import { oneLine } from '../../core/text';
+import { trans } from '../../core/translation';
 import { type IOrder, nextOrder, sorted } from '../jobs/order';
 import { Cell, Heading, isOfNumbers } from '../jobs/table';
 import { OpenedJob, useOpened } from '../jobs/opened';
@@ -58,7 +59,10 @@ export function SweepTable(props: ISweepTableProps): React.ReactElement {
       )}
       {isOther && (
         <p className="jp-AcaiView-note">
-          {`The project of this page has other jobs of ${oneLine(table.tag)}. This is how the notebook's own ones stood.`}
+          {trans.__(
+            "The project of this page has other jobs of %1. This is how the notebook's own ones stood.",
+            oneLine(table.tag)
+          )}
         </p>
       )}
       {by !== null && (
@@ -104,14 +108,16 @@ export function SweepTable(props: ISweepTableProps): React.ReactElement {
         </table>
       </div>
       {count > rows.length && (
-        <p className="jp-AcaiLog-empty">{`… ${count - rows.length} more`}</p>
+        <p className="jp-AcaiLog-empty">
+          {trans.__('… %1 more', count - rows.length)}
+        </p>
       )}
       {model.isLive && (
         <div className="jp-AcaiJob-actions">
           <SureAction
-            words="kill all"
-            sure={`yes, end all jobs of ${oneLine(table.tag)}`}
-            not="let them run"
+            words={trans.__('kill all')}
+            sure={trans.__('yes, end all jobs of %1', oneLine(table.tag))}
+            not={trans.__('let them run')}
             onSure={() => {
               setFailure('');
               services.jobs
@@ -142,11 +148,11 @@ function BestBy(props: {
   const { metrics, choice, words, onChoose } = props;
   return (
     <div className="jp-AcaiSweep-best">
-      <span aria-hidden="true">compare by</span>
+      <span aria-hidden="true">{trans.__('compare by')}</span>
       <select
         className="jp-AcaiView-select"
         data-lm-suppress-shortcuts="true"
-        aria-label="Compare by"
+        aria-label={trans.__('Compare by')}
         value={choice.metric}
         onChange={event => {
           onChoose(choiceOf(event.target.value));
@@ -165,7 +171,9 @@ function BestBy(props: {
           onChoose({ ...choice, isLow: !choice.isLow });
         }}
       >
-        {choice.isLow ? 'lowest is best' : 'highest is best'}
+        {choice.isLow
+          ? trans.__('lowest is best')
+          : trans.__('highest is best')}
       </button>
       <span role="status">{oneLine(words)}</span>
     </div>
@@ -186,7 +194,11 @@ function Row(props: {
         <button
           type="button"
           className="jp-AcaiView-button"
-          aria-label={`job ${row.thing}${best === null ? '' : `, best by ${best.metric}`}`}
+          aria-label={
+            best === null
+              ? trans.__('job %1', row.thing)
+              : trans.__('job %1, best by %2', row.thing, best.metric)
+          }
           aria-expanded={isOpen}
           onClick={onOpen}
         >
