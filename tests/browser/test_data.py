@@ -203,7 +203,7 @@ def make_a_set(data: Data) -> None:
     data.page.look_at("filesets-compared", compared)
     compared.get_by_role("button", name="lines that differ in /raw/notes.txt").click()
     lines = data.about("/raw/notes.txt:1 and /raw/notes.txt:2")
-    expect(lines.get_by_role("status")).to_have_text("1 lines added, 1 removed")
+    expect(lines.get_by_role("status")).to_have_text("1 line added, 1 removed")
 
 
 def find(data: Data) -> None:

@@ -4,6 +4,7 @@ import type { IMetadata } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { LabelsEditor } from '../jobs/editing';
 
@@ -31,7 +32,7 @@ export function About(props: {
   }, [read, stamp]);
   return (
     <section
-      aria-label={`about ${oneLine(thing)}`}
+      aria-label={trans.__('about %1', oneLine(thing))}
       className="jp-AcaiData-about"
     >
       <h3>{oneLine(thing)}</h3>

@@ -3,6 +3,7 @@ import * as React from 'react';
 import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import { encodePath, fileSpec } from '../core/specText';
+import { trans } from '../core/translation';
 import { Action, SureAction } from '../views/action';
 
 export interface IChosenBarProps {
@@ -35,12 +36,12 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
   const [only] = chosen;
   const version =
     chosen.length === 1 && only !== undefined ? versionOf(only) : null;
-  const many = chosen.length === 1 ? '1 chosen' : `${chosen.length} chosen`;
+  const many = trans._n('%1 chosen', '%1 chosen', chosen.length);
   return (
     <div
       className="jp-AcaiData-chosen"
       role="group"
-      aria-label="chosen files"
+      aria-label={trans.__('chosen files')}
       data-lm-suppress-shortcuts="true"
     >
       <span role="status">
@@ -50,7 +51,7 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
       </span>
       {version !== null && only !== undefined && (
         <Action
-          words="preview"
+          words={trans.__('preview')}
           onClick={() => {
             onPreview(only, version);
           }}
@@ -58,7 +59,7 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
       )}
       {chosen.length > 0 && !isNaming && (
         <Action
-          words="make a set"
+          words={trans.__('make a set')}
           onClick={() => {
             setNaming(true);
           }}
@@ -75,33 +76,41 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
               const made = await client.createSet(name, sources);
               onMade(made.file_set.name);
               const ref = `${made.file_set.name}:${made.file_set.version}`;
-              return made.is_new ? ref : `${ref} holds that already`;
+              return made.is_new ? ref : trans.__('%1 holds that already', ref);
             })
           }
         />
       )}
       {files.length > 0 && files.length === chosen.length && !isNaming && (
         <SureAction
-          words="delete"
-          sure={`yes, delete ${files.length === 1 ? 'it' : `${files.length} files`}`}
-          not="keep"
+          words={trans.__('delete')}
+          sure={
+            files.length === 1
+              ? trans.__('yes, delete it')
+              : trans._n(
+                  'yes, delete %1 file',
+                  'yes, delete %1 files',
+                  files.length
+                )
+          }
+          not={trans.__('keep')}
           onSure={() =>
             void attempt(async () => {
               setDeleted(files);
               await removeAll(client, files, false);
-              return 'deleted';
+              return trans.__('deleted');
             })
           }
         />
       )}
       {deleted.length > 0 && (
         <Action
-          words="undo"
+          words={trans.__('undo')}
           onClick={() =>
             void attempt(async () => {
               await removeAll(client, deleted, true);
               setDeleted([]);
-              return 'brought back';
+              return trans.__('brought back');
             })
           }
         />
@@ -149,8 +158,8 @@ function NameField(props: {
     <input
       ref={field}
       className="jp-AcaiFilter-field"
-      aria-label="Name of the file set"
-      placeholder="its name; Enter makes it"
+      aria-label={trans.__('Name of the file set')}
+      placeholder={trans.__('its name; Enter makes it')}
       value={name}
       onChange={event => {
         setName(event.target.value);

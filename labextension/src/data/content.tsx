@@ -14,6 +14,8 @@ import { FileTree } from '../core/fileTree';
 import { PagedList } from '../core/pagedList';
 import { folderOf, readFileSpec, readSetRef } from '../core/specText';
 import { ThingSearch } from '../core/thingSearch';
+import { trans } from '../core/translation';
+import { Sentence } from '../views/sentence';
 import { ChosenBar } from './chosenBar';
 import { droppedFiles } from './dropping';
 import { FoundList, SearchField } from './searchView';
@@ -22,6 +24,8 @@ import { SetList } from './setList';
 import { FollowingContent } from './tabs';
 import { TreeView } from './treeView';
 import { UploadsView } from './uploadsView';
+
+const PUT_LINE = '%acai put FOLDER /path';
 
 /** What stands in the sidebar. It begins anew with each project. */
 export class DataContent extends FollowingContent {
@@ -90,8 +94,12 @@ interface ISidebarProps extends IListed {
   services: PageServices;
 }
 
-const TABS = ['files', 'file sets'] as const;
+const TABS = ['files', 'sets'] as const;
 type Tab = (typeof TABS)[number];
+
+function titleOf(tab: Tab): string {
+  return tab === 'files' ? trans.__('files') : trans.__('file sets');
+}
 
 function Sidebar(props: ISidebarProps): React.ReactElement {
   const { search, services, sets } = props;
@@ -126,7 +134,7 @@ function Sidebar(props: ISidebarProps): React.ReactElement {
           <div
             role="tabpanel"
             id={`${id}-panel`}
-            aria-label={tab}
+            aria-label={titleOf(tab)}
             className="jp-AcaiData-panel"
           >
             {tab === 'files' ? (
@@ -160,7 +168,7 @@ function TabList(props: {
   return (
     <div
       role="tablist"
-      aria-label="what is listed"
+      aria-label={trans.__('what is listed')}
       className="jp-AcaiData-tabs"
     >
       {TABS.map(name => (
@@ -184,7 +192,8 @@ function TabList(props: {
             }
           }}
         >
-          {name}
+          {' '}
+          {titleOf(name)}{' '}
         </button>
       ))}
     </div>
@@ -226,16 +235,23 @@ function Files(props: ISidebarProps): React.ReactElement {
           {tree.error.message}
         </p>
       )}
-      {tree.isEmpty && tree.error === null && <p role="status">Asking…</p>}
+      {tree.isEmpty && tree.error === null && (
+        <p role="status">{trans.__('Asking…')}</p>
+      )}
       {isNone && (
         <p>
-          There are no files yet. Drop some here, or put them with{' '}
-          <code>%acai put FOLDER /path</code>.
+          <Sentence
+            text={trans.__(
+              'There are no files yet. Drop some here, or put them with %1.',
+              '%1'
+            )}
+            parts={[<code key="put">{PUT_LINE}</code>]}
+          />
         </p>
       )}
       <TreeView
         tree={tree}
-        name="files"
+        name={trans.__('files')}
         chosen={chosen}
         onChoose={setChosen}
         onOpen={row => void services.run(OPEN_FILE, { path: row.path })}

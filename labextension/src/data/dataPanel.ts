@@ -1,5 +1,6 @@
 import { Panel } from '@lumino/widgets';
 
+import { trans } from '../core/translation';
 import { dataIcon } from '../panel/icon';
 import { LazyPart } from '../panel/lazyPart';
 import type { Loaded } from './loaded';
@@ -14,9 +15,9 @@ export class DataPanel extends Panel {
     this.addClass('jp-AcaiPanel');
     this.addClass('jp-AcaiDataPanel');
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', 'ACAI Data');
+    this.node.setAttribute('aria-label', trans.__('ACAI Data'));
     this.title.icon = dataIcon;
-    this.title.caption = 'ACAI Data';
+    this.title.caption = trans.__('ACAI Data');
     this.addWidget(
       new LazyPart(async () => {
         const [{ DataContent }, services] = await Promise.all([

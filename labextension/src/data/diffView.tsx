@@ -6,6 +6,7 @@ import { type PreviewReader, WHOLE_BYTES } from '../core/previews';
 import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
 import { diffLines, folded, type IDiffLine } from '../core/textDiff';
+import { trans } from '../core/translation';
 
 /** So many lines are laid out; who wants more reads the two files. */
 const MOST_LINES = 5_000;
@@ -22,10 +23,10 @@ export function DiffView(props: {
   reader: PreviewReader;
 }): React.ReactElement {
   const { project, path, before, after, reader } = props;
-  const [found, setFound] = React.useState<Found>({
-    words: 'Asking…',
+  const [found, setFound] = React.useState<Found>(() => ({
+    words: trans.__('Asking…'),
     isFault: false
-  });
+  }));
   React.useEffect(() => {
     const read = async (version: number) => {
       const place = { project, path, version, part: 1 };
@@ -40,7 +41,11 @@ export function DiffView(props: {
       }
     );
   }, [project, path, before, after, reader]);
-  const names = `${oneLine(fileSpec(path, before))} and ${oneLine(fileSpec(path, after))}`;
+  const names = trans.__(
+    '%1 and %2',
+    oneLine(fileSpec(path, before)),
+    oneLine(fileSpec(path, after))
+  );
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
       <h2>{names}</h2>
@@ -60,14 +65,22 @@ export function DiffView(props: {
 
 function Lines(props: { lines: readonly IDiffLine[] }): React.ReactElement {
   const { lines } = props;
+  const more = lines.length - MOST_LINES;
   const count = (kind: IDiffLine['kind']) =>
-    lines.filter(line => line.kind === kind).length.toLocaleString('en-US');
+    lines.filter(line => line.kind === kind).length;
+  const [added, removed] = [count('added'), count('removed')];
   return (
     <>
       <p role="status">
-        {`${count('added')} lines added, ${count('removed')} removed`}
+        {trans._n(
+          '%2 line added, %3 removed',
+          '%2 lines added, %3 removed',
+          added,
+          added.toLocaleString('en-US'),
+          removed.toLocaleString('en-US')
+        )}
       </p>
-      <table className="jp-AcaiDiff" aria-label="lines that differ">
+      <table className="jp-AcaiDiff" aria-label={trans.__('lines that differ')}>
         <tbody>
           {lines.slice(0, MOST_LINES).map((line, at) => (
             <tr key={at} data-kind={line.kind}>
@@ -79,8 +92,15 @@ function Lines(props: { lines: readonly IDiffLine[] }): React.ReactElement {
           ))}
         </tbody>
       </table>
-      {lines.length > MOST_LINES && (
-        <p>{`${(lines.length - MOST_LINES).toLocaleString('en-US')} lines more are not shown.`}</p>
+      {more > 0 && (
+        <p>
+          {trans._n(
+            '%2 line more is not shown.',
+            '%2 lines more are not shown.',
+            more,
+            more.toLocaleString('en-US')
+          )}
+        </p>
       )}
     </>
   );
@@ -90,12 +110,15 @@ const SIGNS = { same: ' ', added: '+', removed: '−', skipped: '…' };
 
 function compared(left: Uint8Array, right: Uint8Array): Found {
   if (isSame(left, right)) {
-    return { words: 'They hold the same.', isFault: false };
+    return { words: trans.__('They hold the same.'), isFault: false };
   }
   if (left.includes(0) || right.includes(0)) {
-    const sizes = `${formatSize(left.length)} and ${formatSize(right.length)}`;
     return {
-      words: `They differ, and are not texts: ${sizes}.`,
+      words: trans.__(
+        'They differ, and are not texts: %1 and %2.',
+        formatSize(left.length),
+        formatSize(right.length)
+      ),
       isFault: false
     };
   }
@@ -103,7 +126,10 @@ function compared(left: Uint8Array, right: Uint8Array): Found {
   const lines = diffLines(decoder.decode(left), decoder.decode(right));
   return lines === null
     ? {
-        words: `They differ in too many lines to be shown beside each other. Open both; up to ${formatSize(WHOLE_BYTES)} each is compared.`,
+        words: trans.__(
+          'They differ in too many lines to be shown beside each other. Open both; up to %1 each is compared.',
+          formatSize(WHOLE_BYTES)
+        ),
         isFault: false
       }
     : { lines: folded(lines) };

@@ -1,6 +1,8 @@
 import type { Contents, ServerConnection } from '@jupyterlab/services';
 import { type ISignal, Signal } from '@lumino/signaling';
 
+import { trans } from '../core/translation';
+
 /** What is needed of JupyterLab's contents to show something: the model of one version of a file. */
 export type ReadModel = (
   path: string,
@@ -36,31 +38,45 @@ export class VersionsDrive implements Contents.IDrive {
   }
 
   getDownloadUrl(): Promise<string> {
-    return refusal('downloaded from here; the file’s tab in ACAI does that');
+    return refusal(
+      trans.__(
+        'A version of a file cannot be downloaded from here; the file’s tab in ACAI does that.'
+      )
+    );
   }
 
   newUntitled(): Promise<Contents.IModel> {
-    return refusal('added to like a folder');
+    return refusal(
+      trans.__('A version of a file cannot be added to like a folder.')
+    );
   }
 
   delete(): Promise<void> {
-    return refusal('deleted from here; the file’s tab in ACAI does that');
+    return refusal(
+      trans.__(
+        'A version of a file cannot be deleted from here; the file’s tab in ACAI does that.'
+      )
+    );
   }
 
   rename(): Promise<Contents.IModel> {
-    return refusal('renamed');
+    return refusal(trans.__('A version of a file cannot be renamed.'));
   }
 
   save(): Promise<Contents.IModel> {
-    return refusal('changed. Save it under another name');
+    return refusal(
+      trans.__(
+        'A version of a file cannot be changed. Save it under another name.'
+      )
+    );
   }
 
   copy(): Promise<Contents.IModel> {
-    return refusal('copied from here');
+    return refusal(trans.__('A version of a file cannot be copied from here.'));
   }
 
   createCheckpoint(): Promise<Contents.ICheckpointModel> {
-    return refusal('changed');
+    return refusal(trans.__('A version of a file cannot be changed.'));
   }
 
   listCheckpoints(): Promise<Contents.ICheckpointModel[]> {
@@ -68,16 +84,16 @@ export class VersionsDrive implements Contents.IDrive {
   }
 
   restoreCheckpoint(): Promise<void> {
-    return refusal('changed');
+    return refusal(trans.__('A version of a file cannot be changed.'));
   }
 
   deleteCheckpoint(): Promise<void> {
-    return refusal('changed');
+    return refusal(trans.__('A version of a file cannot be changed.'));
   }
 
   private _isDisposed = false;
 }
 
-function refusal(what: string): Promise<never> {
-  return Promise.reject(new Error(`A version of a file cannot be ${what}.`));
+function refusal(sentence: string): Promise<never> {
+  return Promise.reject(new Error(sentence));
 }

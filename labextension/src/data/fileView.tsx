@@ -5,6 +5,7 @@ import { type FileVersions, makerOf } from '../core/fileVersions';
 import { formatSize } from '../core/format';
 import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { Action, SureAction } from '../views/action';
 
@@ -44,21 +45,31 @@ export function FileView(props: IFileViewProps): React.ReactElement {
           {fault}
         </p>
       )}
-      {file.isEmpty && fault === '' && <p role="status">Asking…</p>}
+      {file.isEmpty && fault === '' && (
+        <p role="status">{trans.__('Asking…')}</p>
+      )}
       {!file.isEmpty && (
-        <table className="jp-AcaiData-table" aria-label="versions">
+        <table className="jp-AcaiData-table" aria-label={trans.__('versions')}>
           <thead>
             <tr>
               <th scope="col">
-                <span className="jp-AcaiView-aside">compare</span>
+                <span className="jp-AcaiView-aside">{trans.__('compare')}</span>
               </th>
-              {['version', 'size', 'when', 'who', 'made by'].map(words => (
+              {[
+                trans.__('version'),
+                trans.__('size'),
+                trans.__('when'),
+                trans.__('who'),
+                trans.__('made by')
+              ].map(words => (
                 <th key={words} scope="col">
                   {words}
                 </th>
               ))}
               <th scope="col">
-                <span className="jp-AcaiView-aside">what to do</span>
+                <span className="jp-AcaiView-aside">
+                  {trans.__('what to do')}
+                </span>
               </th>
             </tr>
           </thead>
@@ -82,13 +93,13 @@ export function FileView(props: IFileViewProps): React.ReactElement {
           </tbody>
         </table>
       )}
-      <div role="group" aria-label="versions, what to do">
+      <div role="group" aria-label={trans.__('versions, what to do')}>
         {file.hasMore && (
-          <Action words="older" onClick={() => void file.more()} />
+          <Action words={trans.__('older')} onClick={() => void file.more()} />
         )}
         {before !== undefined && after !== undefined ? (
           <Action
-            words={`compare ${before} and ${after}`}
+            words={trans.__('compare %1 and %2', before, after)}
             onClick={() => {
               onCompare(before, after);
             }}
@@ -96,7 +107,7 @@ export function FileView(props: IFileViewProps): React.ReactElement {
         ) : (
           file.items.length > 1 && (
             <span className="jp-AcaiData-hint">
-              Tick two versions to compare them.
+              {trans.__('Tick two versions to compare them.')}
             </span>
           )
         )}
@@ -128,7 +139,7 @@ function Row(
       <td>
         <input
           type="checkbox"
-          aria-label={`compare version ${version}`}
+          aria-label={trans.__('compare version %1', version)}
           disabled={isDeleted}
           checked={isChosen}
           onChange={event => {
@@ -140,14 +151,14 @@ function Row(
         <button
           type="button"
           className="jp-AcaiView-button"
-          aria-label={`version ${version}`}
+          aria-label={trans.__('version %1', version)}
           aria-pressed={isShown}
           onClick={onShow}
         >
           {version}
         </button>
       </td>
-      <td>{isDeleted ? 'deleted' : formatSize(one.size_bytes)}</td>
+      <td>{isDeleted ? trans.__('deleted') : formatSize(one.size_bytes)}</td>
       <td>{formatValue('created_at', { time: one.created_at })}</td>
       <td>{oneLine(one.creator)}</td>
       <td>
@@ -165,8 +176,8 @@ function Row(
       <td>
         {isDeleted ? (
           <Action
-            words="bring back"
-            name={`bring back version ${version}`}
+            words={trans.__('bring back')}
+            name={trans.__('bring back version %1', version)}
             onClick={() => {
               props.onRemove(version, true);
             }}
@@ -174,24 +185,24 @@ function Row(
         ) : (
           <>
             <Action
-              words="open"
-              name={`open version ${version}`}
+              words={trans.__('open')}
+              name={trans.__('open version %1', version)}
               onClick={() => {
                 props.onOpen(version);
               }}
             />
             <Action
-              words="download"
-              name={`download version ${version}`}
+              words={trans.__('download')}
+              name={trans.__('download version %1', version)}
               onClick={() => {
                 props.onDownload(version);
               }}
             />
             <SureAction
-              words="delete"
-              name={`delete version ${version}`}
-              sure={`yes, delete version ${version}`}
-              not="keep"
+              words={trans.__('delete')}
+              name={trans.__('delete version %1', version)}
+              sure={trans.__('yes, delete version %1', version)}
+              not={trans.__('keep')}
               onSure={() => {
                 props.onRemove(version, false);
               }}

@@ -8,6 +8,7 @@ import {
   readPreviewPath
 } from '../core/previews';
 import { nameOf } from '../core/specText';
+import { trans } from '../core/translation';
 
 /** Shown as the CSV that it could have been. */
 const PARQUET = /\.(?:parquet|pq)$/i;
@@ -23,7 +24,7 @@ export async function modelOf(
   if (place === null) {
     throw new AcaiError(
       'file_not_found',
-      `'${path}' is not a version of a file.`,
+      trans.__("'%1' is not a version of a file.", path),
       404
     );
   }
@@ -72,7 +73,10 @@ export async function modelOf(
   if (content.slice(0, 10_000).includes(NOT_TEXT)) {
     throw new AcaiError(
       'not_a_text',
-      `${nameOf(path)} is not a text, and nothing here shows files of its kind. Download it, or open it in a notebook.`,
+      trans.__(
+        '%1 is not a text, and nothing here shows files of its kind. Download it, or open it in a notebook.',
+        nameOf(path)
+      ),
       415
     );
   }

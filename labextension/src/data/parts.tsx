@@ -6,6 +6,7 @@ import * as React from 'react';
 
 import { OPEN_FILE, OPEN_FILE_VERSION } from '../commandIds';
 import { type IPreviewPlace, partsOf, readPreviewPath } from '../core/previews';
+import { trans } from '../core/translation';
 import { Action } from '../views/action';
 import { DRIVE } from './drive';
 import { modelOf } from './models';
@@ -79,23 +80,26 @@ function Parts(props: {
   const { part } = place;
   return (
     <>
-      <Action words={`version ${place.version}`} onClick={onVersions} />
+      <Action
+        words={trans.__('version %1', place.version)}
+        onClick={onVersions}
+      />
       {parts > 1 && (
-        <span role="group" aria-label="part of the file">
+        <span role="group" aria-label={trans.__('part of the file')}>
           {part > 1 && (
             <Action
               words="‹"
-              name="the part before"
+              name={trans.__('the part before')}
               onClick={() => {
                 onPart(part - 1);
               }}
             />
           )}
-          {`part ${part} of ${parts.toLocaleString('en-US')}`}
+          {trans.__('part %1 of %2', part, parts.toLocaleString('en-US'))}
           {part < parts && (
             <Action
               words="›"
-              name="the next part"
+              name={trans.__('the next part')}
               onClick={() => {
                 onPart(part + 1);
               }}

@@ -17,6 +17,7 @@ import {
   USE_AS_INPUT
 } from '../commandIds';
 import { projectAround, projectMeant } from '../connection/project';
+import { trans } from '../core/translation';
 import { MainTabs } from '../panel/mainTabs';
 import { IAcaiConnection } from '../tokens';
 import { DRIVE, VersionsDrive } from './drive';
@@ -53,13 +54,16 @@ function activateData(
     tabs.restore(restorer);
   }
   app.commands.addCommand(OPEN_DATA, {
-    label: args => (args.isMenu === true ? 'ACAI Data' : 'ACAI: Open Data'),
-    caption: 'Show the files and file sets of the project',
+    label: args =>
+      args.isMenu === true
+        ? trans.__('ACAI Data')
+        : trans.__('ACAI: Open Data'),
+    caption: trans.__('Show the files and file sets of the project'),
     execute: () => {
       app.shell.activateById(panel.id);
     }
   });
-  palette?.addItem({ command: OPEN_DATA, category: 'ACAI' });
+  palette?.addItem({ command: OPEN_DATA, category: trans.__('ACAI') });
   addPreviews(app, connection, loaded);
   addMenus(app, connection, loaded);
   addFile(app, connection, loaded, tabs);
@@ -90,8 +94,8 @@ function addPreviews(
     });
   }
   commands.addCommand(OPEN_FILE_VERSION, {
-    label: 'Open Version',
-    caption: 'Show what a version of a file holds',
+    label: trans.__('Open Version'),
+    caption: trans.__('Show what a version of a file holds'),
     isVisible: args => typeof args.path === 'string',
     execute: async ({ path, version, part, project: named }) => {
       if (typeof path !== 'string' || typeof version !== 'number') {
@@ -136,8 +140,8 @@ function addFile(
 ): void {
   const { commands } = app;
   commands.addCommand(OPEN_FILE, {
-    label: 'Open Versions',
-    caption: 'Show the versions of a file in a tab',
+    label: trans.__('Open Versions'),
+    caption: trans.__('Show the versions of a file in a tab'),
     isVisible: args => typeof args.path === 'string',
     execute: async ({ path, project: named }) => {
       if (typeof path !== 'string') {
@@ -156,8 +160,8 @@ function addFile(
     }
   });
   commands.addCommand(COMPARE_VERSIONS, {
-    label: 'Compare Versions',
-    caption: 'Show in which lines two versions of a file differ',
+    label: trans.__('Compare Versions'),
+    caption: trans.__('Show in which lines two versions of a file differ'),
     isVisible: args => typeof args.path === 'string',
     execute: async ({ path, before, after, project: named }) => {
       if (
@@ -202,8 +206,10 @@ function addMenus(
     };
   };
   commands.addCommand(SHOW_FILE_PROVENANCE, {
-    label: 'Show Provenance',
-    caption: 'Draw what the file set came from that this version was first in',
+    label: trans.__('Show Provenance'),
+    caption: trans.__(
+      'Draw what the file set came from that this version was first in'
+    ),
     execute: async () => {
       const { spec, project: named } = under();
       const [services, project] = await Promise.all([
@@ -214,16 +220,19 @@ function addMenus(
       const { action, through } = await client.origin(spec);
       const set = action?.outputs[0] ?? through.at(-1);
       if (set === undefined) {
-        Notification.info(`${spec} is in no file set, so nothing is drawn.`);
+        Notification.info(
+          trans.__('%1 is in no file set, so nothing is drawn.', spec)
+        );
       } else {
         await commands.execute(OPEN_PROVENANCE, { spec: set, project });
       }
     }
   });
   commands.addCommand(USE_THIS_AS_INPUT, {
-    label: 'Use as Input',
-    caption:
-      'Add this as an input of the active cell, which runs as a job then',
+    label: trans.__('Use as Input'),
+    caption: trans.__(
+      'Add this as an input of the active cell, which runs as a job then'
+    ),
     isVisible: () => commands.isVisible(USE_AS_INPUT),
     isEnabled: () => commands.isEnabled(USE_AS_INPUT),
     execute: () => commands.execute(USE_AS_INPUT, under())
@@ -250,8 +259,8 @@ function addSet(
 ): void {
   const { commands } = app;
   commands.addCommand(OPEN_SET, {
-    label: 'Open File Set',
-    caption: 'Show a file set and its versions in a tab',
+    label: trans.__('Open File Set'),
+    caption: trans.__('Show a file set and its versions in a tab'),
     isVisible: args => typeof args.name === 'string',
     execute: async ({ name, version, project: named }) => {
       if (typeof name !== 'string') {
@@ -273,8 +282,8 @@ function addSet(
     }
   });
   commands.addCommand(COMPARE_SETS, {
-    label: 'Compare File Sets',
-    caption: 'Show in which files two file sets differ',
+    label: trans.__('Compare File Sets'),
+    caption: trans.__('Show in which files two file sets differ'),
     isVisible: args => typeof args.before === 'string',
     execute: async ({ before, after, project: named }) => {
       if (typeof before !== 'string' || typeof after !== 'string') {

@@ -4,15 +4,17 @@ import type { IKnownKey, ISubjectKind } from '../contract';
 import type { DataClient } from '../core/dataClient';
 import { oneLine } from '../core/text';
 import { type IFoundKind, KINDS, type ThingSearch } from '../core/thingSearch';
+import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { QueryField } from '../jobs/filterBar';
 
 /** Who types waits no longer than this for what is found. */
 const PAUSE_MS = 200;
-const NAMES: { [kind in ISubjectKind]: string } = {
-  file_set: 'File sets',
-  file: 'Files',
-  job: 'Jobs'
+const EXAMPLE = 'accuracy > 0.9';
+const NAMES: { [kind in ISubjectKind]: () => string } = {
+  file_set: () => trans.__('File sets'),
+  file: () => trans.__('Files'),
+  job: () => trans.__('Jobs')
 };
 
 /** One field over files, file sets and jobs, in the query language. */
@@ -42,8 +44,8 @@ export function SearchField(props: {
       data-lm-suppress-shortcuts="true"
     >
       <QueryField
-        label="Find files, file sets and jobs"
-        placeholder="find, like: accuracy > 0.9"
+        label={trans.__('Find files, file sets and jobs')}
+        placeholder={trans.__('find, like: %1', EXAMPLE)}
         text={text}
         query={search.query}
         error={search.fault}
@@ -69,9 +71,9 @@ export function FoundList(props: {
   const { search, onOpen } = props;
   const count = search.found.reduce((sum, one) => sum + one.rows.length, 0);
   const told = search.isAsking
-    ? 'Asking…'
+    ? trans.__('Asking…')
     : count === 0 && search.fault === null
-      ? 'Nothing is found.'
+      ? trans.__('Nothing is found.')
       : '';
   return (
     <div className="jp-AcaiData-found">
@@ -89,12 +91,13 @@ function Group(props: {
 }): React.ReactElement | null {
   const { found, onOpen } = props;
   const { kind, rows, hasMore } = found;
+  const name = NAMES[kind]();
   if (rows.length === 0) {
     return null;
   }
   return (
-    <section aria-label={`${NAMES[kind]} found`}>
-      <h3>{`${NAMES[kind]} ${hasMore ? `${rows.length}+` : rows.length}`}</h3>
+    <section aria-label={trans.__('%1 found', name)}>
+      <h3>{`${name} ${hasMore ? `${rows.length}+` : rows.length}`}</h3>
       <ul>
         {rows.map(({ thing, values }) => (
           <li key={thing}>
@@ -107,7 +110,9 @@ function Group(props: {
                 onOpen(kind, thing);
               }}
             >
-              <span>{oneLine(kind === 'job' ? `job ${thing}` : thing)}</span>
+              <span>
+                {oneLine(kind === 'job' ? trans.__('job %1', thing) : thing)}
+              </span>
               <span>
                 {values
                   .map(value => formatValue('', value))

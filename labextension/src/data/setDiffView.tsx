@@ -5,14 +5,15 @@ import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { Action } from '../views/action';
 
-const KINDS: readonly IDifferenceKind[] = [
-  'added',
-  'removed',
-  'changed',
-  'renamed'
-];
+const KINDS: { [kind in IDifferenceKind]: () => string } = {
+  added: () => trans.__('added'),
+  removed: () => trans.__('removed'),
+  changed: () => trans.__('changed'),
+  renamed: () => trans.__('renamed')
+};
 const SIGNS = { added: '+', removed: '−', changed: '~', renamed: '→' };
 
 /** In which files two file set versions differ. */
@@ -48,7 +49,7 @@ export function SetDiffView(props: {
   React.useEffect(() => {
     read(0);
   }, [read]);
-  const names = `${before} and ${after}`;
+  const names = trans.__('%1 and %2', before, after);
   const next = found?.next ?? null;
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
@@ -60,7 +61,10 @@ export function SetDiffView(props: {
       )}
       {failure === '' && <p role="status">{summaryOf(found)}</p>}
       {found !== null && found.differences.length > 0 && (
-        <table className="jp-AcaiData-table" aria-label="files that differ">
+        <table
+          className="jp-AcaiData-table"
+          aria-label={trans.__('files that differ')}
+        >
           <tbody>
             {found.differences.map(one => (
               <Row
@@ -74,7 +78,7 @@ export function SetDiffView(props: {
       )}
       {next !== null && (
         <Action
-          words="more"
+          words={trans.__('more')}
           onClick={() => {
             read(next);
           }}
@@ -95,7 +99,7 @@ function Row(props: {
   return (
     <tr data-kind={kind}>
       <td>{SIGNS[kind]}</td>
-      <td>{kind}</td>
+      <td>{KINDS[kind]()}</td>
       <td
         data-acai-file={
           there === null ? undefined : fileSpec(there.path, there.version)
@@ -107,8 +111,8 @@ function Row(props: {
       <td>
         {kind === 'changed' && before !== null && after !== null ? (
           <Action
-            words="lines"
-            name={`lines that differ in ${oneLine(after.path)}`}
+            words={trans.__('lines')}
+            name={trans.__('lines that differ in %1', oneLine(after.path))}
             onClick={() => {
               onCompare(after.path, before.version, after.version);
             }}
@@ -116,8 +120,8 @@ function Row(props: {
         ) : (
           there !== null && (
             <Action
-              words="open"
-              name={`open ${oneLine(there.path)}`}
+              words={trans.__('open')}
+              name={trans.__('open %1', oneLine(there.path))}
               onClick={() => {
                 onOpenFile(there.path, there.version);
               }}
@@ -131,10 +135,19 @@ function Row(props: {
 
 function summaryOf(found: IComparison | null): string {
   if (found === null) {
-    return 'Asking…';
+    return trans.__('Asking…');
   }
-  const parts = KINDS.filter(kind => found[kind] > 0).map(
-    kind => `${found[kind].toLocaleString('en-US')} ${kind}`
-  );
-  return parts.length === 0 ? 'They hold the same.' : parts.join(' · ');
+  const { added, removed, changed, renamed } = found;
+  const count = (number: number) => number.toLocaleString('en-US');
+  const parts = [
+    added > 0 && trans._n('%2 added', '%2 added', added, count(added)),
+    removed > 0 &&
+      trans._n('%2 removed', '%2 removed', removed, count(removed)),
+    changed > 0 &&
+      trans._n('%2 changed', '%2 changed', changed, count(changed)),
+    renamed > 0 && trans._n('%2 renamed', '%2 renamed', renamed, count(renamed))
+  ].filter(part => part !== false);
+  return parts.length === 0
+    ? trans.__('They hold the same.')
+    : parts.join(' · ');
 }

@@ -4,7 +4,11 @@ import type { IFileSet } from '../contract';
 import { formatSize } from '../core/format';
 import type { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { Action } from '../views/action';
+import { Sentence } from '../views/sentence';
+
+const PUT_LINE = '%acai put FOLDER /path --as NAME';
 
 /** The file sets of the project, the newest version of each name. */
 export function SetList(props: {
@@ -22,14 +26,25 @@ export function SetList(props: {
           {sets.error.message}
         </p>
       )}
-      {sets.isEmpty && sets.error === null && <p role="status">Asking…</p>}
+      {sets.isEmpty && sets.error === null && (
+        <p role="status">{trans.__('Asking…')}</p>
+      )}
       {!sets.isEmpty && sets.items.length === 0 && (
         <p>
-          There are no file sets yet. Choose files and press <q>make a set</q>,
-          or <code>%acai put FOLDER /path --as NAME</code>.
+          <Sentence
+            text={trans.__(
+              'There are no file sets yet. Choose files and press %1, or %2.',
+              '%1',
+              '%2'
+            )}
+            parts={[
+              <q key="make">{trans.__('make a set')}</q>,
+              <code key="put">{PUT_LINE}</code>
+            ]}
+          />
         </p>
       )}
-      <ul aria-label="file sets">
+      <ul aria-label={trans.__('file sets')}>
         {sets.items.map(one => {
           const ref = `${one.name}:${one.version}`;
           return (
@@ -52,13 +67,22 @@ export function SetList(props: {
         })}
       </ul>
       {sets.hasMore && (
-        <Action words="more file sets" onClick={() => void sets.more()} />
+        <Action
+          words={trans.__('more file sets')}
+          onClick={() => void sets.more()}
+        />
       )}
     </div>
   );
 }
 
 export function countOf(set: IFileSet): string {
-  const files = `${set.file_count.toLocaleString('en-US')} file${set.file_count === 1 ? '' : 's'}`;
+  const count = set.file_count;
+  const files = trans._n(
+    '%2 file',
+    '%2 files',
+    count,
+    count.toLocaleString('en-US')
+  );
   return `${files} · ${formatSize(set.size_bytes)}`;
 }

@@ -13,6 +13,7 @@ import { placeTab } from '../connection/projectTab';
 import type { IFileSet } from '../contract';
 import { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { dataIcon } from '../panel/icon';
 import { About } from './about';
 import type { DataServices, TabServices } from './services';
@@ -30,7 +31,7 @@ export class SetTab extends MainAreaWidget<SetContent> {
     super({ content: new SetContent(name, services) });
     this.title.icon = dataIcon;
     placeTab(this, services.connection, oneLine(name));
-    this.title.caption = `file set ${oneLine(name)}`;
+    this.title.caption = trans.__('file set %1', oneLine(name));
     this.title.closable = true;
   }
 }

@@ -6,6 +6,7 @@ import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import type { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { NoteField } from '../jobs/noteField';
 import { Action, SureAction } from '../views/action';
@@ -55,7 +56,7 @@ export function SetView(props: ISetViewProps): React.ReactElement {
   const fault = failure || (versions.error?.message ?? '');
   return (
     <section
-      aria-label={`file set ${oneLine(name)}`}
+      aria-label={trans.__('file set %1', oneLine(name))}
       className="jp-AcaiData-thing"
       onChange={() => {
         // What is being edited stays in sight when a newer version comes.
@@ -68,7 +69,9 @@ export function SetView(props: ISetViewProps): React.ReactElement {
           {fault}
         </p>
       )}
-      {versions.isEmpty && fault === '' && <p role="status">Asking…</p>}
+      {versions.isEmpty && fault === '' && (
+        <p role="status">{trans.__('Asking…')}</p>
+      )}
       {!versions.isEmpty && (
         <Versions
           {...props}
@@ -78,13 +81,16 @@ export function SetView(props: ISetViewProps): React.ReactElement {
           onChoose={setChosen}
         />
       )}
-      <div role="group" aria-label="versions, what to do">
+      <div role="group" aria-label={trans.__('versions, what to do')}>
         {versions.hasMore && (
-          <Action words="older" onClick={() => void versions.more()} />
+          <Action
+            words={trans.__('older')}
+            onClick={() => void versions.more()}
+          />
         )}
         {before !== undefined && after !== undefined ? (
           <Action
-            words={`compare ${before} and ${after}`}
+            words={trans.__('compare %1 and %2', before, after)}
             onClick={() => {
               onCompare(before, after);
             }}
@@ -92,7 +98,7 @@ export function SetView(props: ISetViewProps): React.ReactElement {
         ) : (
           versions.items.length > 1 && (
             <span className="jp-AcaiData-hint">
-              Tick two versions to compare them.
+              {trans.__('Tick two versions to compare them.')}
             </span>
           )
         )}
@@ -119,13 +125,20 @@ function Versions(
 ): React.ReactElement {
   const { name, versions, shown, chosen, onShow, onChoose } = props;
   return (
-    <table className="jp-AcaiData-table" aria-label="versions">
+    <table className="jp-AcaiData-table" aria-label={trans.__('versions')}>
       <thead>
         <tr>
           <th scope="col">
-            <span className="jp-AcaiView-aside">compare</span>
+            <span className="jp-AcaiView-aside">{trans.__('compare')}</span>
           </th>
-          {['version', 'holds', 'when', 'who', 'aliases', 'note'].map(words => (
+          {[
+            trans.__('version'),
+            trans.__('holds'),
+            trans.__('when'),
+            trans.__('who'),
+            trans.__('aliases'),
+            trans.__('note')
+          ].map(words => (
             <th key={words} scope="col">
               {words}
             </th>
@@ -146,7 +159,7 @@ function Versions(
               <td>
                 <input
                   type="checkbox"
-                  aria-label={`compare version ${version}`}
+                  aria-label={trans.__('compare version %1', version)}
                   disabled={isDeleted}
                   checked={chosen.includes(version)}
                   onChange={event => {
@@ -160,7 +173,7 @@ function Versions(
                 <button
                   type="button"
                   className="jp-AcaiView-button"
-                  aria-label={`version ${version}`}
+                  aria-label={trans.__('version %1', version)}
                   aria-pressed={version === shown}
                   onClick={() => {
                     onShow(version);
@@ -169,7 +182,7 @@ function Versions(
                   {version}
                 </button>
               </td>
-              <td>{isDeleted ? 'deleted' : countOf(one)}</td>
+              <td>{isDeleted ? trans.__('deleted') : countOf(one)}</td>
               <td>{formatValue('created_at', { time: one.created_at })}</td>
               <td>{oneLine(one.creator)}</td>
               <td>{(one.aliases ?? []).map(oneLine).join(', ')}</td>
@@ -193,9 +206,9 @@ function Shown(
   const isDeleted = typeof shown.deleted_at === 'string';
   if (isDeleted) {
     return (
-      <div role="group" aria-label={`${ref}, what to do`}>
+      <div role="group" aria-label={trans.__('%1, what to do', ref)}>
         <Action
-          words={`bring back ${ref}`}
+          words={trans.__('bring back %1', ref)}
           onClick={() => {
             onAttempt(() => client.removeSet(ref, true));
           }}
@@ -205,25 +218,25 @@ function Shown(
   }
   return (
     <>
-      <div role="group" aria-label={`${ref}, what to do`}>
+      <div role="group" aria-label={trans.__('%1, what to do', ref)}>
         {onUse !== null && (
           <Action
-            words="use as input"
+            words={trans.__('use as input')}
             onClick={() => {
               onUse(ref);
             }}
           />
         )}
         <Action
-          words="provenance"
+          words={trans.__('provenance')}
           onClick={() => {
             onProvenance(ref);
           }}
         />
         <SureAction
-          words="delete"
-          sure={`yes, delete ${ref}`}
-          not="keep it"
+          words={trans.__('delete')}
+          sure={trans.__('yes, delete %1', ref)}
+          not={trans.__('keep it')}
           onSure={() => {
             onAttempt(() => client.removeSet(ref, false));
           }}
@@ -256,13 +269,13 @@ function Names(props: {
   const [alias, setAlias] = React.useState('');
   return (
     <div className="jp-AcaiData-names" data-lm-suppress-shortcuts="true">
-      <ul className="jp-AcaiLabels" aria-label="Aliases">
+      <ul className="jp-AcaiLabels" aria-label={trans.__('Aliases')}>
         {aliases.map(one => (
           <li key={one}>
             {oneLine(one)}
             <button
               type="button"
-              aria-label={`remove alias ${oneLine(one)}`}
+              aria-label={trans.__('remove alias %1', oneLine(one))}
               onClick={() => {
                 onAttempt(() => client.removeAlias(name, one));
               }}
@@ -274,8 +287,8 @@ function Names(props: {
       </ul>
       <input
         className="jp-AcaiFilter-field jp-AcaiLabels-field"
-        aria-label={`Add an alias to ${ref}`}
-        placeholder="an alias, like: paper"
+        aria-label={trans.__('Add an alias to %1', ref)}
+        placeholder={trans.__('an alias, like: %1', 'paper')}
         value={alias}
         onChange={event => {
           setAlias(event.target.value);
@@ -288,7 +301,7 @@ function Names(props: {
         }}
       />
       <NoteField
-        label={`Note on ${ref}`}
+        label={trans.__('Note on %1', ref)}
         said={note}
         longest={10_000}
         onKeep={async (words, before) => {
@@ -317,10 +330,10 @@ function Contents(
   }, [tree]);
   return (
     <div className="jp-AcaiData-contents">
-      <h3>Contents</h3>
+      <h3>{trans.__('Contents')}</h3>
       <TreeView
         tree={tree}
-        name={`contents of ${setRef}`}
+        name={trans.__('contents of %1', setRef)}
         chosen={chosen}
         onChoose={setChosen}
         onOpen={row => {

@@ -11,6 +11,7 @@ import { FileVersions } from '../core/fileVersions';
 import { Refresher } from '../core/refresher';
 import { fileSpec, nameOf } from '../core/specText';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { dataIcon } from '../panel/icon';
 import { About } from './about';
 import { DiffView } from './diffView';
@@ -89,7 +90,11 @@ export class FileTab extends MainAreaWidget<FileContent> {
   constructor(path: string, services: TabServices) {
     super({ content: new FileContent(path, services) });
     this.title.icon = dataIcon;
-    placeTab(this, services.connection, `${oneLine(nameOf(path))} · versions`);
+    placeTab(
+      this,
+      services.connection,
+      trans.__('%1 · versions', oneLine(nameOf(path)))
+    );
     this.title.caption = oneLine(path);
     this.title.closable = true;
   }

@@ -4,6 +4,7 @@ import type { FileTree, ITreeRow } from '../core/fileTree';
 import { formatSize } from '../core/format';
 import { fileSpec, folderOf } from '../core/specText';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import { bringRowIntoView, useVisibleRows } from './visibleRows';
 
 /** The height of a row, as the style sheet has it. */
@@ -201,12 +202,16 @@ function Row(
         {folder ? (row.isOpen ? '▾' : '▸') : ''}
       </span>
       <span className="jp-AcaiTree-name">
-        {child === null ? 'Asking…' : oneLine(row.name)}
+        {child === null ? trans.__('Asking…') : oneLine(row.name)}
         {folder && '/'}
       </span>
       {thing !== undefined && (
         <span className="jp-AcaiTree-facts">
-          {`v${child?.version ?? 1} · ${formatSize(child?.size_bytes ?? 0)}`}
+          {trans.__(
+            'v%1 · %2',
+            child?.version ?? 1,
+            formatSize(child?.size_bytes ?? 0)
+          )}
         </span>
       )}
     </div>

@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { formatSize } from '../core/format';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
 import type { Upload } from '../core/upload';
 import type { UploadList } from '../core/uploadList';
 import { Action } from '../views/action';
@@ -20,13 +21,24 @@ export function UploadsView(props: {
     <div
       className="jp-AcaiData-uploads"
       role="group"
-      aria-label="uploads"
+      aria-label={trans.__('uploads')}
       data-lm-suppress-shortcuts="true"
     >
-      <PickField words="upload files" folder={folder} uploads={uploads} />
-      <PickField words="folder" folder={folder} uploads={uploads} isFolder />
-      <span className="jp-AcaiData-hint">{`to ${oneLine(folder)}`}</span>
-      <ul aria-label="uploads under way">
+      <PickField
+        words={trans.__('upload files')}
+        folder={folder}
+        uploads={uploads}
+      />
+      <PickField
+        words={trans.__('folder')}
+        folder={folder}
+        uploads={uploads}
+        isFolder
+      />
+      <span className="jp-AcaiData-hint">
+        {trans.__('to %1', oneLine(folder))}
+      </span>
+      <ul aria-label={trans.__('uploads under way')}>
         {uploads.uploads.map(one => (
           <Row
             key={one.kept.label}
@@ -40,7 +52,7 @@ export function UploadsView(props: {
           <li key={kept.id} data-phase="elsewhere">
             <span>{oneLine(kept.label)}</span>
             <span className="jp-AcaiData-hint" role="status">
-              is under way in another tab
+              {trans.__('is under way in another tab')}
             </span>
           </li>
         ))}
@@ -48,10 +60,10 @@ export function UploadsView(props: {
           <li key={kept.id}>
             <span>{oneLine(kept.label)}</span>
             <span className="jp-AcaiData-hint">
-              {`${uploads.canTell ? 'was broken off' : 'was broken off, or is under way in another tab'}. Drop or pick the same ${kept.files.toLocaleString('en-US')} files again to go on.`}
+              {brokenOff(kept.files, uploads.canTell)}
             </span>
             <Action
-              words="give up"
+              words={trans.__('give up')}
               onClick={() => void uploads.giveUp(kept).catch(() => undefined)}
             />
           </li>
@@ -59,6 +71,23 @@ export function UploadsView(props: {
       </ul>
     </div>
   );
+}
+
+function brokenOff(files: number, canTell: boolean): string {
+  const count = files.toLocaleString('en-US');
+  return canTell
+    ? trans._n(
+        'was broken off. Drop or pick the same file again to go on.',
+        'was broken off. Drop or pick the same %2 files again to go on.',
+        files,
+        count
+      )
+    : trans._n(
+        'was broken off, or is under way in another tab. Drop or pick the same file again to go on.',
+        'was broken off, or is under way in another tab. Drop or pick the same %2 files again to go on.',
+        files,
+        count
+      );
 }
 
 function PickField(props: {
@@ -80,7 +109,11 @@ function PickField(props: {
         type="file"
         multiple
         hidden
-        aria-label={isFolder ? 'A folder to upload' : 'Files to upload'}
+        aria-label={
+          isFolder
+            ? trans.__('A folder to upload')
+            : trans.__('Files to upload')
+        }
         onChange={event => {
           const given = pickedFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
@@ -115,14 +148,19 @@ function Row(props: {
       </span>
       {phase === 'sending' && (
         <Action
-          words="stop"
+          words={trans.__('stop')}
           onClick={() => void upload.stop().catch(() => undefined)}
         />
       )}
       {phase === 'failed' && (
-        <Action words="try again" onClick={() => void upload.run()} />
+        <Action
+          words={trans.__('try again')}
+          onClick={() => void upload.run()}
+        />
       )}
-      {phase !== 'sending' && <Action words="dismiss" onClick={onDismiss} />}
+      {phase !== 'sending' && (
+        <Action words={trans.__('dismiss')} onClick={onDismiss} />
+      )}
     </li>
   );
 }
@@ -130,10 +168,22 @@ function Row(props: {
 function wordsOf(upload: Upload): string {
   const { phase, kept, doneFiles, doneBytes, result } = upload;
   if (phase === 'stopped') {
-    return 'given up';
+    return trans.__('given up');
   }
   const count = (number: number) => number.toLocaleString('en-US');
   return result === null
-    ? `${count(doneFiles)} of ${count(kept.files)} files · ${formatSize(doneBytes)} of ${formatSize(kept.bytes)}`
-    : `${count(result.new_files)} new, ${count(result.unchanged_files)} unchanged`;
+    ? trans._n(
+        '%2 of %3 file · %4 of %5',
+        '%2 of %3 files · %4 of %5',
+        kept.files,
+        count(doneFiles),
+        count(kept.files),
+        formatSize(doneBytes),
+        formatSize(kept.bytes)
+      )
+    : trans.__(
+        '%1 new, %2 unchanged',
+        count(result.new_files),
+        count(result.unchanged_files)
+      );
 }
