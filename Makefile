@@ -47,8 +47,9 @@ format: setup  ## Format all of it
 	$(BIN)/ruff format .
 	npm run --silent lint
 
-contract: setup  ## Write what is generated from the contract
+contract: setup  ## Write what is generated: from the contract, and what can be translated
 	$(BIN)/python -m labextension.contract
+	npm run --silent messages
 
 docs: setup  ## Build the documentation into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html

@@ -2,6 +2,8 @@ import eslint from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+import translated from './labextension/translated.mjs';
+
 export default defineConfig(
   globalIgnores(['labextension/lib/', 'labextension/dist/']),
   {
@@ -50,7 +52,20 @@ export default defineConfig(
     }
   },
   {
-    files: ['labextension/style/*.js'],
+    files: ['labextension/src/**'],
+    ignores: [
+      // Generated.
+      'labextension/src/contract.ts',
+      'labextension/src/core/runOptions.ts',
+      // They write HTML, and code of a kernel's; not in the page's language.
+      'labextension/src/core/plainForms.ts',
+      'labextension/src/core/dragged.ts'
+    ],
+    plugins: { acai: translated },
+    rules: { 'acai/sayable': 'error', 'acai/untranslated': 'error' }
+  },
+  {
+    files: ['labextension/style/*.js', 'labextension/*.mjs'],
     extends: [eslint.configs.recommended]
   }
 );

@@ -74,9 +74,7 @@ describe('stepsOf', () => {
       attempts: [],
       ended_at: '2026-11-18T12:00:04Z'
     });
-    const shown = stepsOf(killed, NOW).filter(
-      step => step.place !== 'left out'
-    );
+    const shown = stepsOf(killed, NOW).filter(step => step.place !== 'skipped');
     expect(shown.map(step => [step.state, step.seconds])).toEqual([
       ['queued', 4],
       ['killed', null]

@@ -80,6 +80,7 @@ function Value(props: {
 }
 
 function helpOf(option: IRunOption): string {
-  const help = trans.__(option.help); // of the table of options
+  // eslint-disable-next-line acai/sayable -- the table of options has its sentences
+  const help = trans.__(option.help);
   return takesSeveral(option) ? trans.__('%1; one on each line', help) : help;
 }

@@ -63,7 +63,8 @@ function Group(props: {
       }}
     >
       <summary>
-        {trans.__(title) /* of the table of options */}
+        {/* eslint-disable-next-line acai/sayable -- the table of options has its sentences */}
+        {trans.__(title)}
         {count > 0 && !isOpen && (
           <span className="jp-AcaiForm-count">
             {` · ${trans._n('%1 given', '%1 given', count)}`}

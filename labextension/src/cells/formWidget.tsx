@@ -33,6 +33,7 @@ export class FormWidget extends ReactWidget {
   /** Put whoever opened it into its first field. */
   focusFirst(): void {
     void this.renderPromise?.then(() => {
+      // eslint-disable-next-line acai/untranslated -- a selector
       this.node.querySelector<HTMLElement>('textarea, input')?.focus();
     });
   }

@@ -1,4 +1,5 @@
 import { isRunCell, projectNamedIn, withInput } from '../core/runCell';
+import { trans } from '../core/translation';
 import type { INotebook } from './notebook';
 import { cellToRun, makeJob } from './runAsJob';
 
@@ -24,7 +25,12 @@ export function useAsInput(
   const source = cell.model.sharedModel.getSource();
   const theirs = projectNamedIn(source) || usual;
   if (isRunCell(source) && theirs !== own) {
-    return `${spec} is in project ${own}, and the job of this cell is in ${theirs}: use it in a cell of its own.`;
+    return trans.__(
+      '%1 is in project %2, and the job of this cell is in %3: use it in a cell of its own.',
+      spec,
+      own,
+      theirs
+    );
   }
   makeJob(notebook, cell, withInput(source, spec, own === usual ? '' : own));
   return '';

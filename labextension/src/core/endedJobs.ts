@@ -3,6 +3,7 @@ import type { IEnded } from './endNotices';
 
 /** The query for those of some jobs that are over and somebody's. */
 export function queryForEnded(numbers: readonly number[]): string {
+  // eslint-disable-next-line acai/untranslated -- the query language
   return `number in (${numbers.join(', ')}) and has(ended_at)`;
 }
 

@@ -247,6 +247,7 @@ function isRefusal(error: AcaiError): boolean {
 
 /** Whether an event tells of a job. */
 export function isAbout(event: IEvent, number: number): boolean {
+  // eslint-disable-next-line acai/untranslated -- as events name it
   const name = `job ${number}`;
   if (event.subject === name) {
     return true;

@@ -6,9 +6,10 @@ import { trans } from './translation';
 import { formatValue } from './values';
 
 const ATTRIBUTES = 10;
-/** As the server begins these reasons. */
+/* eslint-disable acai/untranslated -- as the server begins these reasons */
 const OUT_OF_MEMORY = 'ran out of memory';
 const KILLED_BY = 'killed by ';
+/* eslint-enable acai/untranslated */
 
 const ENDS: readonly IJobState[] = ['finished', 'failed', 'killed', 'crashed'];
 

@@ -1,6 +1,7 @@
 /** What a filter field does with the text of a query: take it apart and put conditions to it. */
 
 /** What somebody could ask of jobs. */
+// eslint-disable-next-line acai/untranslated -- the query language
 export const QUERY_EXAMPLE = "state = 'running' and accuracy > 0.9";
 
 /** A value as the query language writes it. */
@@ -16,7 +17,8 @@ export function clauseFor(
   value: string | number | boolean
 ): string {
   return key === 'tags'
-    ? `${written(value)} in tags`
+    ? // eslint-disable-next-line acai/untranslated -- the query language
+      `${written(value)} in tags`
     : `${named(key)} = ${written(value)}`;
 }
 

@@ -183,6 +183,8 @@ export class UploadList implements IUploadMemory {
 function labelOf(given: readonly IGivenFile[], folder: string): string {
   const tops = [...new Set(given.map(one => one.path.split('/')[0] ?? ''))];
   const [shown, more] = [tops.slice(0, 3), tops.length - 3];
+  /* eslint-disable acai/untranslated -- the server keeps it, and the same upload is known by it */
   const rest = more > 0 ? ` and ${more} more` : '';
   return `${shown.join(', ')}${rest} to ${folder}`.slice(0, 500);
+  /* eslint-enable acai/untranslated */
 }

@@ -48,6 +48,7 @@ function activateData(
   const tabs = new MainTabs(app, 'acai-data');
   const loaded = new Loaded(app, connection);
   const panel = new DataPanel(loaded);
+  // eslint-disable-next-line acai/untranslated -- a person's layout names it
   app.shell.add(panel, 'left', { rank: RANK, type: 'ACAI Data' });
   restorer?.add(panel, DataPanel.id);
   if (restorer !== null) {

@@ -164,6 +164,7 @@ function AddField(props: {
         className="jp-AcaiFilter-field jp-AcaiLabels-field"
         aria-label={trans.__('Add labels and attributes')}
         aria-invalid={fault !== ''}
+        // eslint-disable-next-line acai/untranslated -- as it is typed
         placeholder="stage=candidate +reviewed"
         value={line}
         onChange={event => {

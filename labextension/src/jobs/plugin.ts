@@ -46,7 +46,6 @@ function activateJobs(
   launcher?.add({
     command: OPEN_JOBS,
     args: { isLauncher: true },
-    category: 'Other',
     rank: LAUNCHER_RANK
   });
   if (restorer !== null) {

@@ -142,6 +142,7 @@ function TagField(props: {
         className="jp-AcaiFilter-field"
         aria-label={label}
         aria-invalid={fault !== ''}
+        // eslint-disable-next-line acai/untranslated -- as it is typed
         placeholder="stage=candidate +reviewed -old"
         value={line}
         onChange={event => {

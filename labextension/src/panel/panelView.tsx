@@ -35,7 +35,8 @@ export function PanelView(props: IPanelViewProps): React.ReactElement {
               onProjects(event.currentTarget);
             }}
           >
-            <span>Project</span> <strong>{state.status.project}</strong>
+            <span>{trans.__('Project')}</span>{' '}
+            <strong>{state.status.project}</strong>
           </button>
         )}
       </div>
@@ -55,7 +56,11 @@ function Below(props: IPanelViewProps): React.ReactElement | null {
       missing === ''
         ? []
         : [
-            `There is no project '${missing}' for you any more, so '${state.status.project}' is shown.`
+            trans.__(
+              "There is no project '%1' for you any more, so '%2' is shown.",
+              missing,
+              state.status.project
+            )
           ];
     return (
       <>

@@ -9,6 +9,7 @@ import { Menu } from '@lumino/widgets';
 import { SWITCH_PROJECT } from '../commandIds';
 import { projectOf } from '../connection/project';
 import { asAcaiError } from '../core/connectionStore';
+import { trans } from '../core/translation';
 import type { IAcaiConnection } from '../tokens';
 
 const NO_OTHER = 'acai:no-other-project';
@@ -29,8 +30,8 @@ export function addProjects(
   };
   commands.addCommand(SWITCH_PROJECT, {
     label: ({ project }) =>
-      typeof project === 'string' ? project : 'ACAI: Switch Project…',
-    caption: 'Show the jobs and data of another project',
+      typeof project === 'string' ? project : trans.__('ACAI: Switch Project…'),
+    caption: trans.__('Show the jobs and data of another project'),
     isToggleable: true,
     isToggled: ({ project }) =>
       typeof project === 'string' && project === projectOf(connection),
@@ -47,11 +48,11 @@ export function addProjects(
     }
   });
   commands.addCommand(NO_OTHER, {
-    label: 'There is no other project for you here',
+    label: trans.__('There is no other project for you here'),
     isEnabled: () => false,
     execute: () => undefined
   });
-  palette?.addItem({ command: SWITCH_PROJECT, category: 'ACAI' });
+  palette?.addItem({ command: SWITCH_PROJECT, category: trans.__('ACAI') });
 }
 
 /** Show the projects below what was pressed. Asked anew each time: somebody may have been let into one. */
@@ -88,7 +89,7 @@ async function askWhich(connection: IAcaiConnection): Promise<string | null> {
     return null;
   }
   const { value } = await InputDialog.getItem({
-    title: 'Project to show',
+    title: trans.__('Project to show'),
     items: names,
     current: Math.max(0, names.indexOf(projectOf(connection)))
   });

@@ -128,7 +128,8 @@ export class ProvenanceContent extends ReactWidget {
     });
     this.node.dataset.acaiProject = project;
     const name = projectToName(this.props.connection, project);
-    this.title.label = name === '' ? 'Provenance' : `Provenance · ${name}`;
+    this.title.label =
+      name === '' ? trans.__('Provenance') : trans.__('Provenance · %1', name);
   }
 
   /** Sets that are made, and jobs that begin and end, are nodes of the graph. */

@@ -21,7 +21,7 @@ const WAY: readonly IJobState[] = [
 
 export interface IStep {
   state: IJobState;
-  place: 'done' | 'now' | 'ahead' | 'left out';
+  place: 'done' | 'now' | 'ahead' | 'skipped';
   seconds: number | null;
 }
 
@@ -40,7 +40,7 @@ export function stepsOf(job: IJob, now: Date): IStep[] {
     }
     if (at === undefined) {
       const isBehind = isOver || WAY.indexOf(state) < WAY.indexOf(job.state);
-      return { state, place: isBehind ? 'left out' : 'ahead', seconds: null };
+      return { state, place: isBehind ? 'skipped' : 'ahead', seconds: null };
     }
     const end = isGiven(until) ? new Date(until) : now;
     return {
@@ -63,7 +63,7 @@ export function Stepper(props: {
   now: Date;
 }): React.ReactElement {
   const { job, transfer, now } = props;
-  const steps = stepsOf(job, now).filter(step => step.place !== 'left out');
+  const steps = stepsOf(job, now).filter(step => step.place !== 'skipped');
   const isAgain = earlierAttempts(job).length > 0;
   return (
     <ol
