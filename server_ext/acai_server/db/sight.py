@@ -129,7 +129,8 @@ def refuse_folder(folder: str) -> None:
 _VERSIONS = "SELECT q.file_set_version_id FROM restricted_version q WHERE q.restriction_id IN ({u}) AND NOT q.is_lifted"
 _JOBS = "SELECT q.job_id FROM restricted_job q WHERE q.restriction_id IN ({u})"
 _SESSIONS = "SELECT q.session_id FROM restricted_session q WHERE q.restriction_id IN ({u})"
-_ACTIONS = f"SELECT g.id FROM {{s}}.action g WHERE g.job_id IN ({_JOBS})"
+_ACTIONS = f"""SELECT g.id FROM {{s}}.action g WHERE g.job_id IN ({_JOBS})
+    UNION SELECT g.action_id FROM {{s}}.action_output g WHERE g.file_set_version_id IN ({_VERSIONS})"""
 _NAMES = f"SELECT h.file_set_id FROM {{s}}.file_set_version h WHERE h.id IN ({_VERSIONS})"
 _SEEN = f"FROM {{s}}.file_set_version w WHERE w.file_set_id = n.id AND w.id NOT IN ({_VERSIONS})"
 _EDGE = f"x.file_set_version_id NOT IN ({_VERSIONS}) AND x.action_id NOT IN ({_ACTIONS})"
@@ -152,7 +153,7 @@ _TABLES = {
         JOIN {{s}}.file_set_version b ON b.id = o.file_set_version_id
         WHERE a.file_set_id = x.source_id AND b.file_set_id = x.target_id AND i.action_id NOT IN ({_ACTIONS})
         AND a.id NOT IN ({_VERSIONS}) AND b.id NOT IN ({_VERSIONS}))""",
-    "action": f"SELECT * FROM {{s}}.action x WHERE x.job_id IS NULL OR x.job_id NOT IN ({_JOBS})",
+    "action": f"SELECT * FROM {{s}}.action x WHERE x.id NOT IN ({_ACTIONS})",
     "action_input": f"SELECT * FROM {{s}}.action_input x WHERE {_EDGE}",
     "action_output": f"SELECT * FROM {{s}}.action_output x WHERE {_EDGE}",
     # What was made of sets that are hidden would name them.

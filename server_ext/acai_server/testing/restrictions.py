@@ -256,6 +256,15 @@ class RestrictionSuite:
         lab.ann.run("model", "merged")
         lab.bob.run("mine", "open")
         hidden = ("patients", "merged", "model")
+        one_step = NeighbourhoodQuery(back=0, forward=1, limit=10)
+        around = lab.bob.do(lab.provenance.neighbourhood, lab.bob.project, "open", one_step)
+        assert [action.outputs for action in around.actions] == [["mine:1"]], (
+            "who made something, and when, is hidden too"
+        )
+        alone = lab.bob.do(lab.provenance.neighbourhood, lab.bob.project, "open", NeighbourhoodQuery(0, 0))
+        assert [node.more_forward for node in alone.nodes] == [1]
+        used = lab.bob.do(lab.provenance.uses, lab.bob.project, "open", None, 10)
+        assert [action.outputs for action in used.actions] == [["mine:1"]]
         assert all(name in lab.ann.graph("merged") for name in hidden)
         assert not [name for name in hidden if name in lab.bob.graph("open")]
         assert "mine" in lab.bob.graph("open")
