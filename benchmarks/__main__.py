@@ -26,6 +26,7 @@ NAMES = (
     "cluster",
     "graph",
     "notebook",
+    "panels",
     "provenance",
     "team",
     "tutorials",
@@ -59,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     lake.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where to keep the files meanwhile"
     )
+    panels = parser.add_argument_group("panels")
+    panels.add_argument("--hour", action="store_true", help="let the hour of running jobs be one, not some minutes")
     return parser
 
 
@@ -75,6 +78,11 @@ def _tables(name: str, arguments: argparse.Namespace) -> Iterator[Table]:
 
         plan = Plan(arguments.folder, arguments.rounds, arguments.settle)
         yield from tables.tables(arguments.rows, plan)
+        return
+    if name == "panels":
+        from benchmarks import panels
+
+        yield Table(name, (panels.__doc__ or "").splitlines()[0], panels.run(is_real_hour=arguments.hour))
         return
     module = import_module(f"benchmarks.{name}")
     yield Table(name, (module.__doc__ or "").splitlines()[0], module.run())

@@ -106,7 +106,7 @@ class Contender:
 def contenders() -> Iterator[list[Contender]]:
     """Give the peers; none when they cannot be installed, which is said."""
     try:
-        python = _environment() / "bin"
+        python = environment() / "bin"
     except subprocess.CalledProcessError as error:
         print(f"the peers could not be installed: {(error.stderr or b'').decode(errors='replace')[-300:]}", flush=True)
         yield []
@@ -197,7 +197,7 @@ def _dvc(program: str, environ: dict[str, str], home: Path, count: int) -> float
     return time.perf_counter() - before
 
 
-def _environment() -> Path:
+def environment() -> Path:
     """Return the folder of the peers' environment, made at the first call."""
     done, wanted = FOLDER / ".done", "\n".join(PACKAGES)
     if not done.exists() or done.read_text() != wanted:

@@ -32,11 +32,15 @@ class Row:
     limit: float | None = None
     promise: str = ""
     beside: str = ""
+    is_least: bool = False
+    """Whether more is better: the limit is the least that was promised."""
 
     @property
     def kept(self) -> bool:
         """Whether the promise is kept; what has none is a peer or a baseline."""
-        return self.limit is None or self.measured <= self.limit
+        if self.limit is None:
+            return True
+        return self.measured >= self.limit if self.is_least else self.measured <= self.limit
 
     def promising(self, limit: float, promise: str) -> Row:
         """Return the same with a limit and its words."""
@@ -84,7 +88,7 @@ def _quantity(value: float, unit: str) -> str:
 def _promised(row: Row) -> tuple[str, str]:
     if row.limit is None:
         return "", ""
-    limit = _quantity(row.limit, row.unit)
+    limit = ("at least " if row.is_least else "") + _quantity(row.limit, row.unit)
     return (f"{row.promise}: {limit}" if row.promise else limit), ("kept" if row.kept else "**not kept**")
 
 
