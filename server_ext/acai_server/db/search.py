@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -35,7 +34,7 @@ from acai_jupyter.contract.query.tree import (
 )
 from acai_server.db import batches
 from acai_server.db.attributes import TYPES, AttributeRecords
-from acai_server.db.conditions import Conditions, Sql, all_of, join, stored
+from acai_server.db.conditions import FALSE, Conditions, Sql, all_of, join, stored
 from acai_server.db.subjects import ALWAYS_THERE, KINDS, SubjectRecords
 
 if TYPE_CHECKING:
@@ -50,11 +49,6 @@ FEW = 1000
 soon: the more things, the longer it may be, and still some milliseconds for a million."""
 LONGEST_SECONDS = 10
 _NO_RANK = {True: 0, False: 9}
-_NOTHING: dict[ValueType, float | str | datetime] = {
-    ValueType.TEXT: "",
-    ValueType.TIME: datetime(1970, 1, 1, tzinfo=UTC),
-}
-"""What stands in the place of a missing value, all of which are equal."""
 _RANGES = (Operator.LESS, Operator.AT_MOST, Operator.GREATER, Operator.AT_LEAST, Operator.EQUAL)
 # The plan is ours: to walk in order, and to look up by key what stands beside. It is made for these settings each time.
 _POSTGRES_PLAN = """SELECT set_config('plan_cache_mode', 'force_custom_plan', true),
@@ -95,10 +89,27 @@ class _Way:
 
 @dataclass(frozen=True)
 class _Column:
-    """Something to order by; never NULL."""
+    """Something to order by. What is NULL comes last either way."""
 
     sql: Sql
     descending: bool
+    can_be_null: bool = False
+
+    @property
+    def order(self) -> Sql:
+        """What stands after ORDER BY."""
+        return self.sql + (" DESC" if self.descending else " ASC") + (" NULLS LAST" if self.can_be_null else "")
+
+    def after(self, value: Any) -> Sql:
+        """What comes after a value."""
+        if value is None:
+            return FALSE
+        behind = self.sql + Sql(f" {'<' if self.descending else '>'} ?", (value,))
+        return "(" + behind + " OR " + self.sql + " IS NULL)" if self.can_be_null else behind
+
+    def equal(self, value: Any) -> Sql:
+        """What has a value."""
+        return self.sql + " IS NULL" if value is None else self.sql + Sql(" = ?", (value,))
 
 
 @dataclass(frozen=True)
@@ -179,7 +190,7 @@ class SearchRecords:
         if begin is not None and len(begin) != len(columns):
             raise BadRequest(reason="'after' is not the 'next' of a page")
         where = segment.where if begin is None else all_of([segment.where, _after(columns, begin)])
-        order = join(", ", [column.sql + (" DESC" if column.descending else " ASC") for column in columns])
+        order = join(", ", [column.order for column in columns])
         what = join(", ", [Sql("e.id"), *(column.sql for column in columns)])
         sql = (
             "SELECT "
@@ -220,9 +231,11 @@ def _after(columns: list[_Column], begin: list[Any]) -> Sql:
     """What comes after a row, column by column."""
     options = []
     for number, (column, value) in enumerate(zip(columns, begin, strict=True)):
-        same = [c.sql + Sql(" = ?", (v,)) for c, v in zip(columns[:number], begin, strict=False)]
-        options.append(all_of([*same, column.sql + Sql(f" {'<' if column.descending else '>'} ?", (value,))]))
+        same = [c.equal(v) for c, v in zip(columns[:number], begin, strict=False)]
+        options.append(all_of([*same, column.after(value)]))
     first = columns[0]
+    if first.can_be_null:
+        return "(" + join(" OR ", ["(" + option + ")" for option in options]) + ")"
     reached = first.sql + Sql(f" {'<=' if first.descending else '>='} ?", (begin[0],))  # lets an index begin there
     return reached + " AND (" + join(" OR ", ["(" + option + ")" for option in options]) + ")"
 
@@ -379,10 +392,7 @@ class _Search:
         expression = Sql(self._subjects.expression(self._kind, order.key))
         if _is_always_there(self._kind, order.key):
             return [_Column(expression, order.descending)]
-        is_missing = "CASE WHEN " + expression + " IS NULL THEN 1 ELSE 0 END"
-        nothing = self._conditions.built_in_value(_NOTHING.get(BUILT_IN[self._kind][order.key], 0.0))
-        value = "coalesce(" + expression + Sql(", ?)", (nothing,))
-        return [_Column(is_missing, descending=False), _Column(value, order.descending)]
+        return [_Column(expression, order.descending, can_be_null=True)]
 
     def _order_attribute(self, order: Order) -> list[_Column]:
         if order.key not in self._keys:
