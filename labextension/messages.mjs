@@ -13,6 +13,8 @@ const TEMPLATE = path.join(ROOT, 'acai_jupyter', 'locale', 'acai_jupyter.pot');
 /** The options of a job, whose sentences are not in calls. */
 const TABLE = path.join(SOURCES, 'core', 'runOptions.ts');
 const TABLE_KEYS = new Set(['help', 'group']);
+/** What a line says by repeating an option, the form says otherwise. */
+const REPEATED = /; can be repeated$/;
 /** In schemas what JupyterLab's server translates, and in which context; the first that fits. */
 const SELECTORS = [
   [/^\/properties\/.*\/(?:title|description)$/, 'settings'],
@@ -99,7 +101,7 @@ function readSource(file, messages) {
       }
     } else if (file === TABLE && ts.isPropertyAssignment(node)) {
       if (TABLE_KEYS.has(node.name.text)) {
-        messages.add(file, node.initializer.text);
+        messages.add(file, node.initializer.text.replace(REPEATED, ''));
       }
     }
     ts.forEachChild(node, look);

@@ -81,6 +81,6 @@ function Value(props: {
 
 function helpOf(option: IRunOption): string {
   // eslint-disable-next-line acai/sayable -- the table of options has its sentences
-  const help = trans.__(option.help);
+  const help = trans.__(option.help.replace(/; can be repeated$/, ''));
   return takesSeveral(option) ? trans.__('%1; one on each line', help) : help;
 }
