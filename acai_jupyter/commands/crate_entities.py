@@ -163,7 +163,7 @@ def _of_code(ref: str) -> str:
 
 
 def _of_action(action: Action) -> str:
-    return f"#job-{action.job.number}" if action.job is not None else f"#action-{action.id}"
+    return f"#job-{action.job.number}" if action.job is not None else f"#making-{quote(action.id)}"
 
 
 def _of_set(ref: str) -> str:

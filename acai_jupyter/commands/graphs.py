@@ -97,7 +97,7 @@ class Graph:
             known = msgspec.structs.asdict(node.file_set)
             graph.add_node(node.ref, kind="file set", distance=node.distance, attributes=node.attributes, **known)
         for action in self.actions:
-            name = action_name(action) if action.job else f"action {action.id}"
+            name = action_name(action) if action.job else f"making of {action.id}"
             job = {} if action.job is None else msgspec.structs.asdict(action.job)
             job |= {"kind": action.kind.value, "creator": action.creator, "created_at": action.created_at}
             graph.add_node(name, **job)

@@ -68,7 +68,7 @@ def makers(graph: Graph) -> dict[str, Action]:
 def _lineage(graph: Graph, target: Action, instead: Instead) -> list[Action]:
     """The target and all that it was made from, each after its makers; nothing of what is replaced."""
     made_by = makers(graph)
-    found: dict[int, Action] = {}
+    found: dict[str, Action] = {}
     waiting = [(target, False)]
     while waiting:
         action, has_makers = waiting.pop()
@@ -81,9 +81,9 @@ def _lineage(graph: Graph, target: Action, instead: Instead) -> list[Action]:
     return list(found.values())
 
 
-def _nearest(graph: Graph, target: Action) -> set[int]:
+def _nearest(graph: Graph, target: Action) -> set[str]:
     """The target, or where it is no job the first jobs on every way back from it."""
-    made_by, chosen, waiting = makers(graph), set[int](), [target]
+    made_by, chosen, waiting = makers(graph), set[str](), [target]
     while waiting:
         action = waiting.pop()
         if action.job is not None:
@@ -97,7 +97,7 @@ def _nearest(graph: Graph, target: Action) -> set[int]:
     return chosen
 
 
-def _between(graph: Graph, order: list[Action], chosen: set[int]) -> set[int]:
+def _between(graph: Graph, order: list[Action], chosen: set[str]) -> set[str]:
     """Those that are chosen, and what people made of their outputs on the way to the target."""
     made_by = makers(graph)
     for action in order:
@@ -107,8 +107,8 @@ def _between(graph: Graph, order: list[Action], chosen: set[int]) -> set[int]:
     return chosen
 
 
-def _touched(order: list[Action], instead: Instead) -> set[int]:
-    anew, chosen = set[str](), set[int]()
+def _touched(order: list[Action], instead: Instead) -> set[str]:
+    anew, chosen = set[str](), set[str]()
     for action in order:
         if instead.touches(action) or any(one.file_set in anew for one in action.inputs):
             chosen.add(action.id)
@@ -146,7 +146,7 @@ def _beyond(graph: Graph) -> set[str]:
     return {node.ref for node in graph.nodes if node.more_back and node.ref not in made_by}
 
 
-def _add_makers_of_deleted(graph: Graph, order: list[Action], chosen: set[int], instead: Instead) -> None:
+def _add_makers_of_deleted(graph: Graph, order: list[Action], chosen: set[str], instead: Instead) -> None:
     made_by, beyond = makers(graph), _beyond(graph)
     gone = {node.ref for node in graph.nodes if node.file_set.deleted_at is not None}
     for action in reversed(order):

@@ -49,7 +49,7 @@ class _Around:
         self._graph = graph
         self._nodes = {node.ref: node for node in graph.nodes}
         self._made_by = {ref: action for action in graph.actions for ref in action.outputs}
-        self._written: set[int] = set()
+        self._written: set[str] = set()
 
     def back(self) -> Branch:
         """The tree of what the focus was made of."""

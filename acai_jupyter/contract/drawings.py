@@ -55,7 +55,7 @@ class DrawGraph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What it is not true of is faded, and stays in its group."""
     places: Annotated[dict[str, Place], msgspec.Meta(max_length=10 * MAX_DRAWN)] = {}
     """Where nodes stood in the drawing before this one. They stay there as far as can be."""
-    before: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    before: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
     """In a drawing of the project: only what changed last before what was drawn already."""
     with_svg: bool = False
     utc_offset_seconds: Annotated[int, msgspec.Meta(ge=-86_399, le=86_399)] = 0
@@ -130,6 +130,6 @@ class Drawing(msgspec.Struct, frozen=True):
     looks: list[Look]
     is_cut: bool = False
     """Whether there was more than can be drawn."""
-    next: int | None = None
+    next: str | None = None
     """In drawings of a project, what to ask for as `before` to see what is older."""
     svg: str | None = None

@@ -525,7 +525,7 @@ LIST_USES = Endpoint(
     f"{PROJECT}/provenance/{{ref}}/forward",
     "One step forward: the actions that used a file set version, the newest first, and what they made.",
     provenance.Graph,
-    query=queries.NumberedQuery,
+    query=queries.UsesQuery,
 )
 
 DRAW_GRAPH = Endpoint(

@@ -43,10 +43,10 @@ class Component(msgspec.Struct, frozen=True):
 
 
 class ProjectGraph(msgspec.Struct, frozen=True):
-    """A page of a project's graph by names, what changed last first; `next` is where to continue below."""
+    """A page of a project's graph by names, what changed last first; `next` is the file set to continue before."""
 
     components: list[Component]
-    next: int | None = None
+    next: str | None = None
 
 
 # -- closures: a stream of lines, each one of these as a JSON array that begins with its tag

@@ -57,7 +57,8 @@ class Action(msgspec.Struct, frozen=True):
     A job is an action from the moment it is submitted: without outputs while it runs, and when it made nothing.
     """
 
-    id: int
+    id: str
+    """Its name in the project: `job 3`, else the set that it made, `digits:2`."""
     kind: ActionKind
     created_at: datetime
     creator: str
@@ -110,5 +111,5 @@ class Graph(msgspec.Struct, frozen=True):
     actions: list[Action]
     is_cut: bool = False
     """Whether more was asked for than fits into one answer; what is nearer to the focus comes first."""
-    next: int | None = None
-    """In a page of actions, the number to continue below."""
+    next: str | None = None
+    """In a page of actions, the one to continue before."""

@@ -201,10 +201,17 @@ class NeighbourhoodQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     limit: Annotated[int, msgspec.Meta(ge=1, le=2000)] = 200
 
 
-class ProjectGraphQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Components that changed last below `before`, and at most so many names of each."""
+class UsesQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was done before an action, which is named by its `id`."""
 
-    before: Number | None = None
+    before: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
+    limit: Limit = 100
+
+
+class ProjectGraphQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Components that changed last before a file set version was made, and at most so many names of each."""
+
+    before: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=100)] = 20
     names: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 200
 

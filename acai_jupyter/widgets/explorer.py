@@ -53,7 +53,7 @@ class Explorer:
         self._steps = list(steps)
         self._path_to = ""
         self._query = ""
-        self._before: int | None = None
+        self._before: str | None = None
         self._last_click = ("", float("-inf"))
         self._listeners: list[Callable[[], None]] = []
         self.selection: Selection | None = None
@@ -210,7 +210,7 @@ class Explorer:
         steps: list[Step] | None = None,
         path_to: str | None = None,
         query: str | None = None,
-        before: int | None = None,
+        before: str | None = None,
         around: str = "",
         is_fresh: bool = False,
     ) -> None:

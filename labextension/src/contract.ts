@@ -5,7 +5,7 @@
  * A job is an action from the moment it is submitted: without outputs while it runs, and when it made nothing.
  */
 export interface IAction {
-  id: number;
+  id: string;
   kind: IActionKind;
   created_at: string;
   creator: string;
@@ -617,7 +617,7 @@ export interface IDrawGraph {
   path_to?: string;
   query?: string;
   places?: { [key: string]: [number, number] };
-  before?: number | null;
+  before?: string | null;
   with_svg?: boolean;
   utc_offset_seconds?: number;
 }
@@ -636,7 +636,7 @@ export interface IDrawing {
   height: number;
   looks: ILook[];
   is_cut?: boolean;
-  next?: number | null;
+  next?: string | null;
   svg?: string | null;
 }
 
@@ -927,7 +927,7 @@ export interface IGraph {
   nodes: INode[];
   actions: IAction[];
   is_cut?: boolean;
-  next?: number | null;
+  next?: string | null;
 }
 
 /**
@@ -1551,11 +1551,11 @@ export interface IProject {
 }
 
 /**
- * A page of a project's graph by names, what changed last first; `next` is where to continue below.
+ * A page of a project's graph by names, what changed last first; `next` is the file set to continue before.
  */
 export interface IProjectGraph {
   components: IComponent[];
-  next?: number | null;
+  next?: string | null;
 }
 
 /**

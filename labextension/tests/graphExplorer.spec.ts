@@ -134,14 +134,14 @@ describe('GraphExplorer', () => {
   it('draws the whole project, a page at a time', async () => {
     const source = sourceOf('model:2', 'raw:1');
     source.draw.mockImplementationOnce(request =>
-      Promise.resolve({ ...drawingOf(request, 'model:2'), next: 40 })
+      Promise.resolve({ ...drawingOf(request, 'model:2'), next: 'old:4' })
     );
     const explorer = new GraphExplorer(source);
     await explorer.show('');
     expect(explorer.selected).toBeNull();
     await explorer.older();
     await explorer.older();
-    expect(asked(source).map(one => one.before)).toEqual([null, 40]);
+    expect(asked(source).map(one => one.before)).toEqual([null, 'old:4']);
   });
 
   it('draws the path between two sets that were selected one after the other', async () => {

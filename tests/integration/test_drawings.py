@@ -95,7 +95,7 @@ def test_a_project_is_drawn_by_its_names_what_changed_last_on_top(history: Serve
     assert "Provenance of the project" in drawing["svg"]
     assert labels(draw(history, "", query="name = 'raw'"), bright=True) == {"raw:1"}
     assert drawing["next"] is None
-    assert history.ask("POST", DRAWINGS, {"focus": "", "before": 1}).json["nodes"] == []
+    assert history.ask("POST", DRAWINGS, {"focus": "", "before": "raw:1"}).json["nodes"] == []
 
 
 def test_from_the_project_a_set_is_made_the_centre_and_back_again(history: Server) -> None:

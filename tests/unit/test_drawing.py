@@ -30,7 +30,7 @@ def node(ref: str, *, more: tuple[int, int] = (0, 0), **fields: Any) -> Node:
 
 def action(number: int, kind: ActionKind, inputs: list[str], outputs: list[str], **fields: Any) -> Action:
     used = [ActionInput(ref, InputRole.DATA) for ref in inputs]
-    return Action(number, kind, NOW, "ada", [*used, *fields.pop("others", [])], outputs, **fields)
+    return Action(str(number), kind, NOW, "ada", [*used, *fields.pop("others", [])], outputs, **fields)
 
 
 def job(number: int, inputs: list[str], outputs: list[str], *, group: str = "", **fields: Any) -> Action:

@@ -88,7 +88,8 @@ def test_dot_is_read_by_a_parser_of_dot(user: JobUser) -> None:
 def test_graphml_is_read_by_networkx(user: JobUser) -> None:
     text = written(user, "model:1", ExportFormat.GRAPHML)
     graph = nx.read_graphml(io.BytesIO(text.encode()))
-    assert set(graph) == {"raw:1", "program:1", "clean:1", "model:1", "job-1", "job-2", "action-1", "action-2"}
+    makings = {"making-raw:1", "making-program:1"}
+    assert set(graph) == {"raw:1", "program:1", "clean:1", "model:1", "job-1", "job-2", *makings}
     assert nx.is_directed_acyclic_graph(graph)
     assert nx.ancestors(graph, "model:1") == set(graph) - {"model:1"}
     assert graph.nodes["job-1"]["job"] == 1

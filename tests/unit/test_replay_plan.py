@@ -29,7 +29,7 @@ def _job(number: int, parameters: dict[str, float]) -> ActionJob:
 def _action(number: int, kind: ActionKind, inputs: Sequence[str], output: str, **parameters: float) -> Action:
     given = [ActionInput(ref, InputRole.CODE if ref.startswith("code") else InputRole.DATA) for ref in inputs]
     job = _job(number, parameters) if kind is ActionKind.JOB else None
-    return Action(number, kind, NOW, "you", given, [output], job=job)
+    return Action(str(number), kind, NOW, "you", given, [output], job=job)
 
 
 class Lineage:
@@ -48,7 +48,7 @@ class Lineage:
 
     def plan(self, target: int = 4, *, whole: bool = False, **instead: object) -> list[int]:
         found = plan(self.graph, self.actions[target - 1], Instead(**instead), whole=whole)  # type: ignore[arg-type]
-        return [action.id for action in found]
+        return [int(action.id) for action in found]
 
 
 def _file_set(ref: str, *, is_deleted: bool) -> FileSet:
@@ -97,7 +97,7 @@ def test_how_a_set_that_is_replaced_came_about_does_not_matter() -> None:
     assert Lineage("train:1", "clean:1", "digits:1").plan(4, sets={"train": "train:2"}) == [4]
     grown = [_action(1, ActionKind.UPLOAD, [], "all:1"), _action(2, ActionKind.CREATION, ["all:1"], "all:2")]
     graph = Graph("model:1", [], [*grown, _action(3, ActionKind.JOB, ["all:2"], "model:1")])
-    assert [one.id for one in plan(graph, graph.actions[-1], Instead({"all": "all:3"}))] == [3]
+    assert [int(one.id) for one in plan(graph, graph.actions[-1], Instead({"all": "all:3"}))] == [3]
 
 
 def test_what_people_made_of_several_jobs_outputs_is_made_after_all_of_them() -> None:
@@ -109,8 +109,8 @@ def test_what_people_made_of_several_jobs_outputs_is_made_after_all_of_them() ->
         _action(5, ActionKind.CREATION, ["clean:1", "model:1"], "best:1"),
     ]
     graph = Graph("best:1", [], actions)
-    assert [one.id for one in plan(graph, actions[4], Instead())] == [1, 2, 3, 5]
-    assert [one.id for one in plan(graph, actions[2], Instead())] == [3]
+    assert [int(one.id) for one in plan(graph, actions[4], Instead())] == [1, 2, 3, 5]
+    assert [int(one.id) for one in plan(graph, actions[2], Instead())] == [3]
 
 
 def test_a_part_of_a_lineage_is_not_taken_for_all_of_it() -> None:

@@ -21,7 +21,7 @@ export interface IGraphPlace {
   /** What it is not true of is faded. */
   readonly query: string;
   /** Of a project: only what changed last before this. */
-  readonly before: number | null;
+  readonly before: string | null;
 }
 
 /** Where graphs come from, and what is known of the things in them. */

@@ -11,10 +11,10 @@ from acai_jupyter.contract.queries import (
     DifferenceQuery,
     ExportQuery,
     NeighbourhoodQuery,
-    NumberedQuery,
     OriginQuery,
     PathQuery,
     ProjectGraphQuery,
+    UsesQuery,
 )
 from acai_server.api.streams import StreamHandler
 from acai_server.provenance.exports import CONTENT_TYPES
@@ -50,7 +50,7 @@ def get_sources(call: Call) -> MadeOf:
 
 def list_uses(call: Call) -> Graph:
     """Go one step forward."""
-    query = call.queried(NumberedQuery)
+    query = call.queried(UsesQuery)
     return call.services.provenance.uses(call.project, call.params["ref"], query.before, query.limit)
 
 

@@ -18,7 +18,8 @@ _PAGE = 200
 _NUMBER = "CASE WHEN s.latest > 0 THEN s.latest ELSE s.last END"
 """What stands for a name: its newest version that is not deleted, or a tombstone."""
 _NEWEST = f"""
-    SELECT s.id, s.name, v.id FROM file_set s JOIN file_set_version v ON v.file_set_id = s.id AND v.number = {_NUMBER}
+    SELECT s.id, s.name, v.id, v.number FROM file_set s
+    JOIN file_set_version v ON v.file_set_id = s.id AND v.number = {_NUMBER}
     WHERE s.project_id = ? AND"""  # noqa: S608 (SQL of ours)
 _BELOW = f"{_NEWEST} s.role = ? AND v.id < ? ORDER BY v.id DESC LIMIT ?"
 _SOURCES = "SELECT source_id, target_id FROM file_set_link WHERE target_id IN"
@@ -34,6 +35,7 @@ class Newest(NamedTuple):
     file_set: int
     name: str
     version: FileSetVersionId
+    number: int
 
 
 class LinkRecords:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.lineage import Component, Link, ProjectGraph
+from acai_jupyter.contract.specs import parse_set
 from acai_server.provenance.parts import Part
 
 if TYPE_CHECKING:
-    from acai_jupyter.contract.ids import ProjectId
+    from acai_jupyter.contract.ids import FileSetVersionId, ProjectId
     from acai_jupyter.contract.queries import ProjectGraphQuery
     from acai_server.db.links import Newest
     from acai_server.db.work import Work
@@ -27,7 +28,7 @@ def project_graph(work: Work, project: ProjectId, query: ProjectGraphQuery, room
     found: list[Component] = []
     seen: set[int] = set()
     last, shown = query.before, 0
-    for newest in work.links.newest(project, query.before):
+    for newest in work.links.newest(project, None if last is None else _found(work, project, last)):
         if newest.file_set in seen:
             continue
         if len(found) == query.limit:
@@ -40,8 +41,12 @@ def project_graph(work: Work, project: ProjectId, query: ProjectGraphQuery, room
                 return ProjectGraph(found, next=last)
             found.append(_component(work, project, names, links, query.names))
             shown += len(found[-1].nodes)
-        last = newest.version
+        last = f"{newest.name}:{newest.number}"
     return ProjectGraph(found)
+
+
+def _found(work: Work, project: ProjectId, ref: str) -> FileSetVersionId:
+    return work.file_sets.find(project, parse_set(ref), or_deleted=True, with_aliases=False).id
 
 
 def _component(

@@ -192,11 +192,15 @@ def _groups(graph: Graph, wishes: Wishes) -> dict[str, list[Action]]:
             by_group[f"group:{action.job.group}"].append(action)
     found = {}
     for name, members in by_group.items():
-        members.sort(key=lambda one: -one.id)
+        members.sort(key=_newest_first)
         shown = 0 if wishes.matching is not None else SIBLINGS
         if name not in wishes.opened and len(members) > shown + 1:
             found[name] = members[shown:]
     return found
+
+
+def _newest_first(action: Action) -> tuple[float, int]:
+    return -action.created_at.timestamp(), 0 if action.job is None else -action.job.number
 
 
 def _is_held(action: Action, focus: str, used: AbstractSet[str], wishes: Wishes) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acai_jupyter.contract.errors import JobNotFound
+from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.provenance import Action, ActionInput, ActionJob, Graph, Node
 from acai_jupyter.contract.query.builtin import SubjectKind
+from acai_jupyter.contract.specs import parse_set
 from acai_jupyter.contract.states import InputRole
 
 if TYPE_CHECKING:
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 
 
 ANY_NUMBER = 2**62
+JOB = "job "
+MAX_DIGITS = 12
+"""So many a job's number may have."""
 
 
 class Part:
@@ -80,6 +86,12 @@ class Part:
         self._distances |= dict.fromkeys(nodes, distance)
         return True
 
+    def name(self, action: ActionId) -> str:
+        """Return how an action that is in it is called."""
+        stored = self._actions[action]
+        sets = self._work.file_sets.by_id(stored.outputs)
+        return name_of(stored, {version: found.public.ref for version, found in sets.items()})
+
     # -- the answer
 
     def graph(self, focus: str) -> Graph:
@@ -121,7 +133,7 @@ class Part:
 def public(action: StoredAction, refs: dict[FileSetVersionId, str], job: ActionJob | None) -> Action:
     """Return an action as people see it."""
     return Action(
-        id=action.id,
+        id=name_of(action, refs),
         kind=action.kind,
         created_at=action.created_at,
         creator=action.creator,
@@ -131,6 +143,24 @@ def public(action: StoredAction, refs: dict[FileSetVersionId, str], job: ActionJ
         job=job,
         more_inputs=action.more_inputs,
     )
+
+
+def name_of(action: StoredAction, refs: dict[FileSetVersionId, str]) -> str:
+    """Return how an action is called in its project; the number of its row would tell of other projects."""
+    return f"{JOB}{action.job}" if action.job is not None else ", ".join(refs[version] for version in action.outputs)
+
+
+def named(work: Work, project: ProjectId, name: str) -> ActionId:
+    """Return the action with a name."""
+    number = name.removeprefix(JOB)
+    if number != name and number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS:
+        action = work.graph.of_job(project, int(number))
+    else:
+        made = work.file_sets.find(project, parse_set(name), or_deleted=True, with_aliases=False)
+        action = work.graph.made_by([made.id]).get(made.id)
+    if action is None:
+        raise JobNotFound(job=one_line(number[:40]))
+    return action
 
 
 def _data(action: StoredAction) -> Versions:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.contract.errors import JobNotFound
-from acai_jupyter.contract.ids import ActionId
 from acai_jupyter.contract.lineage import Affected, LineageDirection
 from acai_jupyter.contract.provenance import MadeOf
 from acai_jupyter.contract.specs import parse_set
@@ -18,12 +17,12 @@ from acai_server.provenance.differing import Differing
 from acai_server.provenance.exports import joined, writer_of
 from acai_server.provenance.exports.lineage import gather
 from acai_server.provenance.origins import Origins
-from acai_server.provenance.parts import Part
+from acai_server.provenance.parts import MAX_DIGITS, Part, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acai_jupyter.contract.ids import ProjectId
+    from acai_jupyter.contract.ids import ActionId, ProjectId
     from acai_jupyter.contract.lineage import FileOrigin, Paths, ProjectGraph, WhyDifferent
     from acai_jupyter.contract.provenance import Graph
     from acai_jupyter.contract.queries import (
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from acai_server.db.work import Work
     from acai_server.provenance.protocols import Comparer, FileReader
 
-MAX_DIGITS = 12
-"""So many a job's number may have."""
 MOST_AFFECTED = 100_000
 """So many affected sets are counted."""
 
@@ -80,16 +77,17 @@ class Provenance:
             stored = _found(work, project, ref)
             return msgspec.convert({"sources": work.actions.sources_of(stored.id)}, MadeOf)
 
-    def uses(self, project: ProjectId, ref: str, before: int | None, limit: int) -> Graph:
+    def uses(self, project: ProjectId, ref: str, before: str | None, limit: int) -> Graph:
         """Return a page of the actions that used a set, the newest first, with all that they made of what."""
         with self._database.reading() as work:
             stored = _found(work, project, ref)
             part = Part(work, project)
             part.begin_with(stored.id)
-            found = work.graph.uses(stored.id, limit + 1, None if before is None else ActionId(before))
+            found = work.graph.uses(stored.id, limit + 1, None if before is None else named(work, project, before))
             part.add(found[:limit], 1)
             graph = part.graph(stored.public.ref)
-        return msgspec.structs.replace(graph, next=found[limit - 1] if len(found) > limit else None)
+            last = part.name(found[limit - 1]) if len(found) > limit else None
+        return msgspec.structs.replace(graph, next=last)
 
     def closure(self, project: ProjectId, ref: str, query: ClosureQuery) -> Iterator[bytes]:
         """Find all on one side of a set, and give it as lines; what is not there raises at once."""

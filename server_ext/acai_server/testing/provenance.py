@@ -137,10 +137,11 @@ class GraphSuite:
         while True:
             page = maker.provenance.uses(maker.project, "hub:1", before, 400)
             whole(page)
-            seen += [action.id for action in page.actions]
+            seen += [int(action.id.removeprefix("use:")) for action in page.actions]
             before = page.next
             if before is None:
                 break
+            assert before == page.actions[-1].id, "no number of a row, which tells how much others do"
         assert (len(seen), seen) == (COUNTED + 50, sorted(seen, reverse=True))
 
     def test_of_an_action_with_very_many_inputs_some_are_listed(self, maker: GraphMaker) -> None:

@@ -37,6 +37,8 @@ class Step:
     inputs: list[tuple[int, InputRole]] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
     job: ActionJob | None = None
+    made: str = ""
+    """The set that it made, whose action it is."""
 
     @property
     def name(self) -> str:
@@ -46,7 +48,7 @@ class Step:
     @property
     def id(self) -> str:
         """Its name among all actions of the project."""
-        return f"job-{self.action.job}" if self.action.job is not None else f"action-{self.action.key}"
+        return f"job-{self.action.job}" if self.action.job is not None else f"making-{self.made}"
 
     @property
     def is_partial(self) -> bool:
@@ -101,6 +103,8 @@ def gather(database: Database, project: ProjectId, pieces: Iterable[bytes], *, n
         steps[one.action].inputs.append((one.file_set, one.role))
     for made in outputs:
         steps[made.action].outputs.append(made.file_set)
+    for step in steps.values():
+        step.made = next((sets[key].ref for key in step.outputs if key in sets), "")
     return Lineage(name, end.focus, dict(sorted(sets.items())), steps, end.is_cut)
 
 
