@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import AcaiError
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Do one thing; an error is one sentence and a non-zero status."""
     parser = argparse.ArgumentParser(prog="acai-server", description="Administer an ACAI server.")
+    parser.add_argument(
+        "--config", metavar="FILE", help="a file of Jupyter's configuration, as `jupyter acai` takes it"
+    )
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("migrate", help="bring the database's tables to this version")
     lost = verbs.add_parser("token", help="make a token for a user of a project who has lost theirs, and print it")
@@ -32,12 +37,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     backups.declare(verbs)
     arguments = parser.parse_args(argv)
     try:
-        for line in _VERBS[arguments.verb](AcaiApp().read_settings(), arguments):
+        for line in _VERBS[arguments.verb](_settings(arguments.config), arguments):
             print(line)  # noqa: T201 (a command prints)
+        sys.stdout.flush()
     except AcaiError as error:
         print(error.message, file=sys.stderr)  # noqa: T201 (the same)
         return error.exit_status
+    except BrokenPipeError:  # whoever reads has enough; Python would say so once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _settings(config: str | None) -> Settings:
+    """Read what `jupyter acai` would read, but for its command line."""
+    app = AcaiApp()
+    app.read_jupyters(None if config is None else Path(config))
+    return app.read_settings()
 
 
 def token(settings: Settings, project: str, user: str) -> str:
@@ -77,11 +92,10 @@ def migrate(settings: Settings) -> str:
 
     with closing(database_of(settings)) as database:
         before = schema.migrate(database)
+        which = f"The database {database.url.render_as_string(hide_password=True)}"
     if before == schema.HEAD:
-        return f"The database is at revision {schema.HEAD}; there is nothing to do."
-    return f"The database is now at revision {schema.HEAD}" + (
-        f"; it was at {before}." if before else "; it was empty."
-    )
+        return f"{which} is at revision {schema.HEAD}; there is nothing to do."
+    return f"{which} is now at revision {schema.HEAD}; it was {f'at {before}' if before else 'empty'}."
 
 
 _VERBS: dict[str, Callable[[Settings, argparse.Namespace], Iterable[str]]] = {

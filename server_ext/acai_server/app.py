@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Float, Int, TraitError, Unicode
-from traitlets.config import Config
+from traitlets.config import Application, Config
 
 from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
 from acai_server.cluster import ClusterSettings, instance, runner_of_cluster
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from acai_server.runners.protocol import Runner
     from acai_server.services import Services
 
+JUPYTERS = ("jupyter_config", "jupyter_server_config", "jupyter_acai_config")
 URL_SECONDS = 86_400
 AWAY_SECONDS = 7 * 86_400
 """So long a server may be away from jobs on a cluster; S3 signs for no longer."""
@@ -254,6 +255,20 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         for name in Settings.__dataclass_fields__:
             others.get("AcaiApp", {}).pop(name, None)
         super()._load_config(others, *args, **kwargs)
+
+    def read_jupyters(self, file: Path | None) -> None:
+        """Read Jupyter's configuration as a Jupyter server does: what has no server to do that needs it too."""
+        if file is not None and not (file.is_file() and file.suffix in (".py", ".json")):
+            raise BadSetting(name="--config", source="the command line", reason=f"there is no {file}, of .py or .json")
+        self.raise_config_file_errors = True
+        try:
+            for name in JUPYTERS:
+                Application.load_config_file(self, name, path=self.config_file_paths)
+            if file is not None:
+                Application.load_config_file(self, file.name, path=str(file.absolute().parent))
+        except Exception as error:  # each is a program, which may fail in any way
+            reason = f"one of its files cannot be read ({error})"
+            raise BadSetting(name="file", source="Jupyter's configuration", reason=reason) from error
 
     def read_settings(self) -> Settings:
         """Merge all sources; what is not understood is named with its place."""

@@ -43,6 +43,22 @@ def administer(place: Place, *words: str, status: int = 0, given: dict[str, str]
     return said[1 if status else 0].getvalue()
 
 
+def test_the_configuration_of_a_server_is_that_of_its_administration(place: Place) -> None:
+    """As of `jupyter acai --config …`: else another database would be brought further, backed up or filled."""
+    (place.home / "jupyter").mkdir()
+    (place.home / "jupyter" / "jupyter_server_config.py").write_text("c.AcaiApp.data_folder = '~/of-jupyter'\n")
+    assert f"{place.home}/of-jupyter/acai.db is now at" in administer(place, "migrate")
+    file = place.write("acai_config.py", f"c = get_config()\nc.AcaiApp.data_folder = '{place.home}/named'\n")
+    server = place.start(f"--config={file}", program="acai")
+    assert server.ask("POST", "/v1/projects", {"name": "lab", "admin": "ann"}).status == 201
+    assert f"{place.home}/named/acai.db is at" in administer(place, "--config", str(file), "migrate")
+    assert "name lab admin ann" in administer(place, "--config", "acai_config.py", "audit")
+    assert not (place.data / "acai.db").exists()
+    assert "there is no" in administer(place, "--config", "missing.py", "migrate", status=2)
+    place.write("broken.py", "c.AcaiApp.data_folder = nowhere")
+    assert "'nowhere' is not defined" in administer(place, "--config", "broken.py", "migrate", status=2)
+
+
 def recorded(place: Place, folder: Path, given: dict[str, str] | None = None) -> dict[str, Any]:
     """Make a backup, and return all that is in it."""
     administer(place, "backup", str(folder), given=given)
