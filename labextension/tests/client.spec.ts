@@ -65,6 +65,17 @@ describe('AcaiClient', () => {
     await expect(clientFor(html).status()).rejects.toThrow(sentence);
   });
 
+  it('says to whom is signed out what to do in a page, not in a shell', async () => {
+    const refused = refusal(
+      'not_signed_in',
+      'This needs a valid token. Set ACAI_TOKEN.',
+      401
+    );
+    await expect(clientFor(refused).status()).rejects.toThrow(
+      /^You are signed out\. Reload the page/
+    );
+  });
+
   it('does not take a page of HTML for an answer', async () => {
     const html = (): Response => new Response('<html>Sign in</html>');
     await expect(clientFor(html).status()).rejects.toMatchObject({

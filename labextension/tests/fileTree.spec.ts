@@ -91,4 +91,20 @@ describe('the tree of files', () => {
     expect(tree.error?.message).toContain("There is no folder '/gone/'.");
     expect(shown(tree)).toContain('/gone/');
   });
+
+  it('asks no more for what was refused, until somebody wants that', async () => {
+    const { tree, asked, folders } = project({ '/': [folder('a')] });
+    tree.subscribe(() => {
+      tree.want(0, 10); // as the page does at each change
+    });
+    await tree.open('/');
+    await tree.open('/a/');
+    await new Promise(resolve => setTimeout(resolve, 5));
+    expect(asked).toEqual(["/ after ''", "/a/ after ''"]);
+    expect(tree.rows.map(row => row.isRefused)).toEqual([false, true]);
+    folders['/a/'] = [file('x')];
+    await tree.askAgain('/a/');
+    expect(shown(tree)).toEqual(['/a/', '/a/x']);
+    expect(tree.error).toBeNull();
+  });
 });

@@ -49,6 +49,10 @@ export async function errorFromResponse(
   const body: unknown = await response.json().catch(() => null);
   if (isErrorBody(body)) {
     const { code, message, details } = body.error;
+    if (code === 'not_signed_in') {
+      // The server's words are for shells and kernels.
+      return new AcaiError(code, signedOut(), response.status, details);
+    }
     return new AcaiError(code, message, response.status, details);
   }
   return new AcaiError(
@@ -60,9 +64,7 @@ export async function errorFromResponse(
 
 function sentenceForStatus(status: number): string {
   if (status === 401 || status === 403) {
-    return trans.__(
-      'You are signed out of this Jupyter server. Reload the page and sign in again.'
-    );
+    return signedOut();
   }
   if (status === 502 || status === 503 || status === 504) {
     return trans.__(
@@ -72,6 +74,13 @@ function sentenceForStatus(status: number): string {
   return trans.__(
     'The Jupyter server answered with status %1 where ACAI was asked. Its log has the cause; then try again.',
     status
+  );
+}
+
+function signedOut(): string {
+  return trans.__(
+    'You are signed out. Reload the page and sign in again; where a token was kept for another server, %1 in a terminal renews it.',
+    'acai login'
   );
 }
 

@@ -11,6 +11,8 @@ export interface ITreeRow {
   /** Null is a row that stands for what follows, and is read when it is seen. */
   child: IChild | null;
   isOpen: boolean;
+  /** It was asked for, and there was no answer: it is asked for again when somebody wants that. */
+  isRefused: boolean;
 }
 
 /** Where code and variables of jobs are kept: whoever wants them finds them by their job. */
@@ -53,6 +55,7 @@ export class FileTree {
 
   async open(path: string): Promise<void> {
     this.opened.add(path);
+    this.refused.delete(path);
     this.tell();
     if (this.folders.get(path)?.isRead !== true) {
       await this.readPage(path);
@@ -75,17 +78,26 @@ export class FileTree {
     }
   }
 
-  /** Rows from one to another can be seen: what follows there is read. */
+  /** Rows from one to another can be seen: what follows there is read, unless that was refused before. */
   want(first: number, last: number): void {
     for (const row of this.rows.slice(first, last + 1)) {
-      if (row.child === null) {
+      if (row.child === null && !row.isRefused) {
         void this.readPage(row.path);
       }
     }
   }
 
+  /** Ask once more for what follows in a folder. */
+  async askAgain(path: string): Promise<void> {
+    this.refused.delete(path);
+    const reading = this.readPage(path);
+    this.tell();
+    await reading;
+  }
+
   /** Read what is open anew, as far as it was read. */
   async refresh(): Promise<void> {
+    this.refused.clear();
     await Promise.all(
       [...this.opened].map(async path => {
         const reached = this.folders.get(path)?.children.length ?? 0;
@@ -108,6 +120,7 @@ export class FileTree {
       }
       this.folders.set(path, { children, next, isRead: true });
     });
+    this.tell();
   }
 
   private async readPage(path: string): Promise<void> {
@@ -115,7 +128,7 @@ export class FileTree {
       return;
     }
     this.asked.add(path);
-    await this.attempt(async () => {
+    const isRead = await this.attempt(async () => {
       const known = this.folders.get(path);
       const page = await this.read(path, known?.next ?? '');
       this.folders.set(path, {
@@ -125,17 +138,20 @@ export class FileTree {
       });
     });
     this.asked.delete(path);
+    if (!isRead) {
+      this.refused.add(path);
+    }
     this.tell();
   }
 
-  private async attempt(work: () => Promise<void>): Promise<void> {
+  private async attempt(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
       this._error = null;
     } catch (error) {
       this._error = asAcaiError(error);
     }
-    this.tell();
+    return this._error === null;
   }
 
   private flatten(folder: string, depth: number): ITreeRow[] {
@@ -148,15 +164,22 @@ export class FileTree {
       const isFolder = child.kind === 'folder';
       const path = `${folder}${child.name}${isFolder ? '/' : ''}`;
       const isOpen = isFolder && this.opened.has(path);
-      rows.push({ path, name: child.name, depth, child, isOpen });
+      const isRefused = false;
+      rows.push({ path, name: child.name, depth, child, isOpen, isRefused });
       if (isOpen) {
         rows.push(...this.flatten(path, depth + 1));
       }
     }
     const hasMore = known === undefined ? depth > 0 : known.next !== null;
     if (hasMore) {
-      const name = '';
-      rows.push({ path: folder, name, depth, child: null, isOpen: false });
+      rows.push({
+        path: folder,
+        name: '',
+        depth,
+        child: null,
+        isOpen: false,
+        isRefused: this.refused.has(folder)
+      });
     }
     return rows;
   }
@@ -171,6 +194,7 @@ export class FileTree {
   private readonly folders = new Map<string, IFolder>();
   private readonly opened = new Set<string>(['/']);
   private readonly asked = new Set<string>();
+  private readonly refused = new Set<string>();
   private readonly listeners = new Set<() => void>();
   private flat: ITreeRow[] | null = null;
   private _error: AcaiError | null = null;

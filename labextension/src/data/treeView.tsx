@@ -122,7 +122,9 @@ function press(
 /** A click chooses one, with Ctrl one more, with Shift all from the last one on; a folder opens besides. */
 function click(event: React.MouseEvent, row: ITreeRow, at: IPressed): void {
   const { rows, here, onChoose } = at;
-  if (event.shiftKey) {
+  if (row.child === null) {
+    enter(row, at);
+  } else if (event.shiftKey) {
     const there = rows.indexOf(row);
     const [from, to] = [Math.min(here, there), Math.max(here, there)];
     const between = rows.slice(from, to + 1).filter(one => one.child !== null);
@@ -137,7 +139,12 @@ function click(event: React.MouseEvent, row: ITreeRow, at: IPressed): void {
   }
 }
 
-function toggle(row: ITreeRow, { chosen, onChoose }: IPressed): void {
+function toggle(row: ITreeRow, at: IPressed): void {
+  if (row.child === null) {
+    enter(row, at);
+    return;
+  }
+  const { chosen, onChoose } = at;
   const next = new Set(chosen);
   if (!next.delete(row.path)) {
     next.add(row.path);
@@ -146,7 +153,9 @@ function toggle(row: ITreeRow, { chosen, onChoose }: IPressed): void {
 }
 
 function enter(row: ITreeRow, { tree, onOpen }: IPressed): void {
-  if (!isFolder(row)) {
+  if (row.child === null) {
+    void tree.askAgain(row.path);
+  } else if (!isFolder(row)) {
     onOpen(row);
   } else if (row.isOpen) {
     tree.close(row.path);
@@ -202,7 +211,7 @@ function Row(
         {folder ? (row.isOpen ? '▾' : '▸') : ''}
       </span>
       <span className="jp-AcaiTree-name">
-        {child === null ? trans.__('Asking…') : oneLine(row.name)}
+        {child === null ? restOf(row) : oneLine(row.name)}
         {folder && '/'}
       </span>
       {thing !== undefined && (
@@ -216,4 +225,9 @@ function Row(
       )}
     </div>
   );
+}
+
+/** What stands for what is not there yet. */
+function restOf(row: ITreeRow): string {
+  return row.isRefused ? trans.__('ask again') : trans.__('Asking…');
 }
