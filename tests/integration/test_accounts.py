@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import tomllib
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -162,6 +164,33 @@ def test_an_attached_jupyterlab_opens_each_project_by_the_token_that_was_kept_fo
     said = lab.ask("GET", "/v1/projects", headers=own).json["projects"]
     assert [one["name"] for one in said] == ["red"]  # who brings a token of their own has no part in those
     assert lab.ask("GET", "/v1/projects/blue/status", headers=own).status == 404
+
+
+def test_a_token_that_is_asked_for_is_not_shown(home: Place, colleague: Place) -> None:
+    secret = Shell(home).data("token create typed --all-projects")["secret"]
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen(
+        [str(BIN / "acai"), "login", home.servers[0].root],
+        env=colleague.environment,
+        cwd=colleague.work,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,  # else it asks at the terminal of whoever runs the tests
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        with os.fdopen(terminal, "r+b", buffering=0) as screen:
+            while not shown.endswith(b": "):
+                shown += screen.read(1)
+            screen.write(f"{secret}\n".encode())
+            with suppress(OSError):  # as Linux says that the other end is closed
+                while piece := screen.read(1000):
+                    shown += piece
+    assert process.returncode == 0, shown
+    assert b"signed in at" in shown
+    assert secret.encode() not in shown
+    assert colleague.acai("project", "list").returncode == 0
 
 
 def test_a_token_that_is_not_valid_is_not_kept(home: Place, colleague: Place) -> None:

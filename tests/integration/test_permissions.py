@@ -191,6 +191,18 @@ def test_a_revoked_token_ends_streams_and_what_waits_at_once(team: Team) -> None
     assert said[2:] == b"not_signed_in"
 
 
+@pytest.mark.timeout(50, func_only=True)  # less than a stream waits by itself
+def test_a_stream_ends_when_its_token_expires(team: Team) -> None:
+    wanted = {"name": "brief", "scope": "read", "expires_in_days": 3 / 86_400}
+    secret = secret_of(team.server.ask("POST", f"{USERS}/member/tokens", wanted))
+    with listening(team, secret) as stream:
+        stream.recv()
+        opcode, said = stream.recv_data()
+        stream.shutdown()
+    assert (opcode, said[2:]) == (websocket.ABNF.OPCODE_CLOSE, b"not_signed_in")
+    assert team.ask(secret, "GET", "/v1/status").code == "not_signed_in"
+
+
 @pytest.mark.timeout(28, func_only=True)  # less than the wait
 def test_what_waits_is_refused_as_soon_as_its_token_is_revoked(team: Team) -> None:
     secret = secret_of(team.server.ask("POST", f"{USERS}/member/tokens", {"name": "waiting", "scope": "read"}))

@@ -155,6 +155,18 @@ def test_a_cookie_reads_without_an_xsrf_token(server: Server) -> None:
     assert answer.status == 200
 
 
+def test_a_cookie_that_was_altered_or_made_up_opens_nothing(server: Server) -> None:
+    name, _, value = next(
+        one for one in signed_in_cookies(server).split("; ") if one.startswith("username-")
+    ).partition("=")
+    middle = len(value) // 2
+    other = "A" if value[middle] != "A" else "B"
+    for wrong in (f"{value[:middle]}{other}{value[middle + 1 :]}", value[:-2], "2|1:0|10:1|4:name|8:YWRtaW4=|0"):
+        answer = server.ask("GET", "/v1/status", token=None, headers={"Cookie": f"{name}={wrong}"})
+        assert (answer.status, answer.code) == (401, "not_signed_in"), wrong
+    assert server.ask("GET", "/v1/status", token=None, headers={"Cookie": f"{name}={value}"}).status == 200
+
+
 def test_a_cookie_does_not_write_without_the_xsrf_token(server: Server) -> None:
     answer = submit_by_cookie(server)
     assert (answer.status, answer.code) == (403, "not_allowed")

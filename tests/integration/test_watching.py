@@ -37,7 +37,7 @@ def test_what_jobs_and_bytes_come_to_is_told_by_project_and_user(place: Place) -
     assert found["acai_cost_usd_total", ann] > 0
     assert found["acai_billed_seconds_total", ann] > 0
     assert 0 <= found["acai_waited_seconds_total", ann] < 60
-    assert found["acai_stored_bytes", 'project="default"'] >= before["acai_stored_bytes", 'project="default"'] == 5
+    assert found["acai_stored_bytes", ann] >= before["acai_stored_bytes", ann] == 5
     created = 'route="create_job",status="201"'
     assert (before.get(("acai_requests_total", created), 0), found["acai_requests_total", created]) == (0, 1)
     with server.stream() as stream:

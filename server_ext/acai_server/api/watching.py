@@ -29,7 +29,7 @@ _HELP = {
     "acai_cost_usd_total": ("counter", "What jobs have cost."),
     "acai_billed_seconds_total": ("counter", "How long jobs were billed for."),
     "acai_waited_seconds_total": ("counter", "How long jobs have waited from being submitted to their first start."),
-    "acai_stored_bytes": ("gauge", "What the object store holds."),
+    "acai_stored_bytes": ("gauge", "What the object store holds, by who sent it."),
 }
 
 

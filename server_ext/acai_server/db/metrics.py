@@ -25,8 +25,8 @@ _WAITED = f"""
     AND t.state = 'launching' AND t.attempt_id = (SELECT min(a.id) FROM attempt a WHERE a.job_id = j.id)
     GROUP BY p.name, u.name"""  # noqa: S608 (the same)
 _BYTES = """
-    SELECT p.name, coalesce(sum(o.size_bytes), 0) FROM project p LEFT JOIN object o ON o.project_id = p.id
-    GROUP BY p.name"""
+    SELECT p.name, u.name, coalesce(sum(o.size_bytes), 0) FROM object o JOIN project p ON p.id = o.project_id
+    JOIN upload_session s ON s.id = o.session_id JOIN user_account u ON u.id = s.user_id GROUP BY p.name, u.name"""
 
 
 class Sample(NamedTuple):
@@ -55,5 +55,5 @@ class MetricRecords:
         waited = _WAITED.format(seconds=_SECONDS[self._session.get_bind().dialect.name])
         for project, user, seconds in batches.select(self._session, waited):
             yield Sample("acai_waited_seconds_total", {"project": project, "user": user}, float(seconds))
-        for project, size in batches.select(self._session, _BYTES):
-            yield Sample("acai_stored_bytes", {"project": project}, float(size))
+        for project, user, size in batches.select(self._session, _BYTES):
+            yield Sample("acai_stored_bytes", {"project": project, "user": user}, float(size))
