@@ -82,6 +82,7 @@ class Notebook {
       id: 'notebook',
       isDisposed: false,
       disposed: new Signal<unknown, unknown>({}),
+      revealed: Promise.resolve(),
       sessionContext: {
         kernelDisplayName: 'Python 3',
         ready: Promise.resolve()

@@ -70,8 +70,8 @@ def start_lab(installed: Installation, home: Path, digits: Path, tmp_path: Path)
     notebooks = copy_notebooks(ROOT / "notebooks", tmp_path / "notebooks", digits)
     started: list[JupyterLab] = []
 
-    def start() -> JupyterLab:
-        started.append(JupyterLab(installed, home, notebooks))
+    def start(program: str = "jupyter-lab") -> JupyterLab:
+        started.append(JupyterLab(installed, home, notebooks, program))
         return started[-1].start()
 
     yield start

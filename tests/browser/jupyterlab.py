@@ -1,4 +1,4 @@
-"""JupyterLab as a person starts it: from the installed wheel, in a home of their own."""
+"""JupyterLab, or Notebook 7, as a person starts it: from the installed wheel, in a home of their own."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class JupyterLab:
     installation: Installation
     home: Path
     notebooks: Path
+    program: str = "jupyter-lab"
     port: int = field(default_factory=free_port)
     log: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
@@ -51,11 +52,15 @@ class JupyterLab:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/lab?token={TOKEN}"
+        return self.url_of("lab")
+
+    def url_of(self, page: str) -> str:
+        """Return the address of a page, as `notebooks/x.ipynb` of Notebook 7."""
+        return f"http://127.0.0.1:{self.port}/{page}?token={TOKEN}"
 
     def start(self) -> JupyterLab:
         """Return when the page is served."""
-        command = [str(self.installation.programs / "jupyter-lab"), *_QUIET]
+        command = [str(self.installation.programs / self.program), *_QUIET]
         command += [f"--ServerApp.port={self.port}", f"--ServerApp.root_dir={self.notebooks}"]
         command += ["--allow-root"] if os.geteuid() == 0 else []
         self._process = subprocess.Popen(

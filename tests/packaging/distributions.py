@@ -80,13 +80,13 @@ def build(folder: Path) -> Distributions:
 
 
 @cache
-def install(folder: Path) -> Installation:
-    """Build, and install the wheel into a fresh environment."""
-    made = Installation(folder / "environment")
+def install(folder: Path, *beside: str) -> Installation:
+    """Build, and install the wheel into a fresh environment, with the front ends of these extras beside JupyterLab."""
+    made = Installation(folder / "-".join(["environment", *beside]))
     wheel = build(folder).wheel
     env = environment_for_builds()
     run(UV, "venv", "--quiet", "--python", sys.executable, str(made.folder), cwd=folder, env=env)
-    pinned = ["--constraint", str(ROOT / "constraints.txt"), f"{wheel}[all,lab]"]
+    pinned = ["--constraint", str(ROOT / "constraints.txt"), f"{wheel}[{','.join(['all', 'lab', *beside])}]"]
     run(UV, "pip", "install", "--python", str(made.programs / "python"), *pinned, cwd=folder, env=env)
     return made
 

@@ -46,6 +46,8 @@ export interface INotebook {
   readonly id: string;
   readonly isDisposed: boolean;
   readonly disposed: ISignal<unknown, unknown>;
+  /** Resolves when it is first shown, with what it holds. */
+  readonly revealed: Promise<void>;
   readonly sessionContext: {
     readonly kernelDisplayName: string;
     readonly ready: Promise<void>;

@@ -1,19 +1,13 @@
-import type {
-  JupyterFrontEnd,
-  JupyterFrontEndPlugin
+import {
+  ILabShell,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { DisposableDelegate } from '@lumino/disposable';
-import type { Widget } from '@lumino/widgets';
 
-import {
-  EDIT_JOB,
-  OPEN_JOB,
-  RUN_AS_JOB,
-  SUBMIT_FILE,
-  USE_AS_INPUT
-} from '../commandIds';
+import { EDIT_JOB, OPEN_JOB, RUN_AS_JOB, USE_AS_INPUT } from '../commandIds';
 import {
   projectMeant,
   projectToName,
@@ -25,19 +19,15 @@ import { trans } from '../core/translation';
 import { acaiIcon, optionsIcon } from '../panel/icon';
 import { IAcaiConnection } from '../tokens';
 import { IViewServices } from '../views/services';
-import { selectedProgram } from './browsed';
 import { CellBar } from './cellBar';
 import { CellBars } from './cellBars';
 import type { JobForms } from './jobForms';
-import type { ICell, INotebook } from './notebook';
+import type { INotebook } from './notebook';
 import { OpenNotebooks } from './openNotebooks';
 import { beginJob, cellToRun, runsAsJob, toggleRunAsJob } from './runAsJob';
 import { CellSettings } from './settings';
+import { addSubmit, bringUp, NOTEBOOK, type OpenForm } from './submitting';
 import { useAsInput } from './useAsInput';
-
-/** How notebooks are called among kinds of documents. */
-const NOTEBOOK = 'Notebook';
-const AREAS = ['left', 'right', 'main'];
 
 export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'acai-jupyter:cells',
@@ -45,7 +35,7 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     'Says at each cell that runs as a job how that stands, makes cells run as jobs, and shows their options.',
   autoStart: true,
   requires: [IAcaiConnection, IViewServices],
-  optional: [ICommandPalette, ISettingRegistry],
+  optional: [ICommandPalette, ISettingRegistry, ILabShell],
   activate: activateCells
 };
 
@@ -54,13 +44,15 @@ function activateCells(
   connection: IAcaiConnection,
   services: IViewServices,
   palette: ICommandPalette | null,
-  registry: ISettingRegistry | null
+  registry: ISettingRegistry | null,
+  labShell: ILabShell | null
 ): void {
   const notebooks = new OpenNotebooks(app.shell);
   const settings = new CellSettings(registry);
   addBars(app, services, notebooks, settings);
   addButtons(app, connection, notebooks);
-  addForms(app, connection, services, notebooks, settings);
+  const open = addForms(app, connection, services, notebooks, settings);
+  addSubmit(app, connection, notebooks, open, labShell === null);
   for (const command of [RUN_AS_JOB, EDIT_JOB]) {
     palette?.addItem({ command, category: trans.__('ACAI') });
   }
@@ -157,14 +149,14 @@ function addForms(
   services: IViewServices,
   notebooks: OpenNotebooks,
   settings: CellSettings
-): void {
-  const { commands, serviceManager, shell } = app;
-  const show = ({ id }: INotebook) => {
-    shell.activateById(id);
+): OpenForm {
+  const { commands } = app;
+  const show = (notebook: INotebook) => {
+    bringUp(app, notebook);
   };
   const openGroups = () => settings.now.openGroups;
   let loaded: Promise<JobForms> | null = null;
-  const open = async (notebook: INotebook, cell: ICell) => {
+  const open: OpenForm = async (notebook, cell) => {
     const around = { connection, services, commands, show, openGroups };
     loaded ??= import('./jobForms').then(
       ({ JobForms }) => new JobForms(around)
@@ -187,50 +179,5 @@ function addForms(
       }
     }
   });
-  const selected = () => {
-    const node = app.contextMenuHitTest(() => true);
-    const roots = AREAS.flatMap(area => [...widgetsIn(shell, area)]);
-    return node === undefined ? '' : selectedProgram(roots, node);
-  };
-  commands.addCommand(SUBMIT_FILE, {
-    label: trans.__('Submit as Job…'),
-    caption: trans.__(
-      'Choose how this is run as a job, on a line of a notebook'
-    ),
-    isVisible: args => typeof args.path === 'string' || selected() !== '',
-    execute: async ({ path }) => {
-      const file = typeof path === 'string' ? path : selected();
-      const [{ writeSubmitLine }] = await Promise.all([
-        import('./submitFile'),
-        connection.connect()
-      ]);
-      const kernel = serviceManager.kernelspecs.specs?.default ?? 'python3';
-      const written = await writeSubmitLine(
-        {
-          commands,
-          kernel,
-          last: notebooks.last,
-          at: one => notebooks.at(one)
-        },
-        file,
-        projectToName(connection)
-      );
-      if (written !== null) {
-        show(written.notebook);
-        await open(written.notebook, written.cell);
-      }
-    }
-  });
-}
-
-/** What stands in a part of the page; not all kinds of pages have all parts. */
-function widgetsIn(
-  shell: JupyterFrontEnd.IShell,
-  area: string
-): Iterable<Widget> {
-  try {
-    return shell.widgets(area);
-  } catch {
-    return [];
-  }
+  return open;
 }

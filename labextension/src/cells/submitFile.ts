@@ -32,9 +32,7 @@ export async function writeSubmitLine(
   }
   await notebook.context.ready;
   const { content, context } = notebook;
-  const script = quoted(scriptIn(context.path, path));
-  const place = project === '' ? '' : ` --project ${project}`;
-  const source = `%acai submit ${script}${place}`;
+  const source = submitLine(context.path, path, project);
   const active = content.activeCell;
   const isFree =
     active?.model.type === 'code' &&
@@ -52,10 +50,16 @@ export async function writeSubmitLine(
   return { notebook, cell };
 }
 
-/** A script as a notebook names it; a name like an option is none when it is said where it is. */
-function scriptIn(notebook: string, path: string): string {
+/** The line of a notebook that submits a script; a name like an option is none when it is said where it is. */
+export function submitLine(
+  notebook: string,
+  path: string,
+  project: string
+): string {
   const file = relativePath(folderOf(notebook), path);
-  return file.startsWith('-') ? `./${file}` : file;
+  const script = quoted(file.startsWith('-') ? `./${file}` : file);
+  const place = project === '' ? '' : ` --project ${project}`;
+  return `%acai submit ${script}${place}`;
 }
 
 function canTake(notebook: INotebook | null): notebook is INotebook {

@@ -1,6 +1,7 @@
-import type {
-  JupyterFrontEnd,
-  JupyterFrontEndPlugin
+import {
+  ILabShell,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
@@ -17,6 +18,8 @@ import { StatusItem } from './statusItem';
 
 /** Above what the panel says of its connection. */
 const JOBS_RANK = 100;
+/** Beside the menus of Notebook 7: behind the space (900), before whether a notebook is trusted (11,000). */
+const MENU_RANK = 10_000;
 
 export const overviewPlugin: JupyterFrontEndPlugin<IAcaiOverview> = {
   id: 'acai-jupyter:overview',
@@ -31,9 +34,11 @@ export const overviewPlugin: JupyterFrontEndPlugin<IAcaiOverview> = {
 
 export const statusPlugin: JupyterFrontEndPlugin<void> = {
   id: 'acai-jupyter:status',
-  description: 'Says in the status bar how many jobs run and what today cost.',
+  description:
+    'Says in the status bar, or beside the menus, how many jobs run and what today cost.',
   autoStart: true,
-  requires: [IAcaiConnection, IAcaiOverview, IStatusBar],
+  requires: [IAcaiConnection, IAcaiOverview],
+  optional: [IStatusBar, ILabShell],
   activate: activateStatus
 };
 
@@ -71,13 +76,22 @@ function activateStatus(
   app: JupyterFrontEnd,
   connection: IAcaiConnection,
   overview: IAcaiOverview,
-  statusBar: IStatusBar
+  statusBar: IStatusBar | null,
+  labShell: ILabShell | null
 ): void {
+  if (statusBar === null && labShell !== null) {
+    return; // whoever turned the status bar off wants none
+  }
   const item = new StatusItem(
     overview.store,
     () => projectToName(connection),
     () => void app.commands.execute(OPEN_PANEL)
   );
+  if (statusBar === null) {
+    item.id = 'acai-status';
+    app.shell.add(item, 'menu', { rank: MENU_RANK });
+    return;
+  }
   statusBar.registerStatusItem('acai-jupyter:status', {
     item,
     align: 'left',

@@ -9,7 +9,7 @@ import { trans } from '../core/translation';
 /** Between two events, what runs goes on costing. */
 const TICK_MS = 30_000;
 
-/** In the status bar: how many jobs run and wait, and what today cost. A click opens the panel. */
+/** In the status bar, where there is one: how many jobs run and wait, and what today cost. A click opens the panel. */
 export class StatusItem extends Widget {
   constructor(
     private readonly store: OverviewStore,
@@ -21,6 +21,7 @@ export class StatusItem extends Widget {
     this.addClass('jp-AcaiStatus');
     this.button.type = 'button';
     this.button.className = 'jp-AcaiStatus-button';
+    this.button.hidden = true; // until there is something to say
     this.button.title = trans.__('Jobs of this project, and what today cost');
     this.button.addEventListener('click', onOpen);
     this.node.append(this.button);
@@ -50,6 +51,7 @@ export class StatusItem extends Widget {
     const { overview } = this.store;
     if (overview !== null) {
       const cost = this.store.costToday(new Date());
+      this.button.hidden = false;
       const name = ['ACAI', this.project()].filter(Boolean).join(' ');
       this.button.textContent = trans.__(
         '%1: %2',

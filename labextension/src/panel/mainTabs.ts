@@ -2,6 +2,7 @@ import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
 import { type MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
 
 import { trans } from '../core/translation';
+import { addTab, showTab } from './places';
 
 /** The command that opens a tab, and what it is given. */
 export interface ITabArgs {
@@ -29,10 +30,10 @@ export class MainTabs {
       tab = make();
       tab.id = id;
       this.args.set(id, args);
-      this.app.shell.add(tab, 'main');
+      addTab(this.app.shell, tab);
       await this.tracker.add(tab);
     }
-    this.app.shell.activateById(id);
+    showTab(this.app.shell, tab);
     return tab;
   }
 

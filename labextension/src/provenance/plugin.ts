@@ -14,6 +14,7 @@ import {
 } from '../commandIds';
 import { projectAround, projectMeant } from '../connection/project';
 import { trans } from '../core/translation';
+import { addTab, showTab } from '../panel/places';
 import { IAcaiConnection } from '../tokens';
 import type { ProvenancePanel } from './panel';
 import { GraphRenderer, MIME_TYPE, type IPlace } from './renderer';
@@ -38,7 +39,7 @@ function activateProvenance(
   palette: ICommandPalette | null,
   restorer: ILayoutRestorer | null
 ): void {
-  addTab(app, connection, restorer);
+  addGraph(app, connection, restorer);
   addContextMenu(app);
   palette?.addItem({ command: OPEN_PROVENANCE, category: trans.__('ACAI') });
   const placeOf = (node: Node): IPlace | null => {
@@ -61,7 +62,7 @@ function activateProvenance(
 }
 
 /** One tab for all that is asked for; the last thing asked for is in the middle. */
-function addTab(
+function addGraph(
   app: JupyterFrontEnd,
   connection: IAcaiConnection,
   restorer: ILayoutRestorer | null
@@ -97,10 +98,10 @@ function addTab(
           onMove: () => void tracker.save(made)
         }));
         const isAside = typeof spec === 'string';
-        shell.add(made, 'main', isAside ? { mode: 'split-bottom' } : {});
+        addTab(shell, made, isAside ? { mode: 'split-bottom' } : {});
         await tracker.add(made);
       }
-      shell.activateById(panel.id);
+      showTab(shell, panel);
       const thing = typeof spec === 'string' ? spec : '';
       await panel.content.showAround(thing, project);
     }
