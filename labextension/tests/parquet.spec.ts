@@ -5,6 +5,9 @@ import { DataClient } from '../src/core/dataClient';
 import { ObjectClient } from '../src/core/objectClient';
 import { PART_BYTES, PreviewReader } from '../src/core/previews';
 import { modelOf } from '../src/data/models';
+import brotli from './data/brotli.parquet?url&inline';
+import gzip from './data/gzip.parquet?url&inline';
+import lz4 from './data/lz4.parquet?url&inline';
 import snappy from './data/snappy.parquet?url&inline';
 import zstd from './data/zstd.parquet?url&inline';
 import { StoreTransport } from './store';
@@ -36,7 +39,10 @@ async function linesOf(
 
 describe.each([
   { codec: 'Snappy', url: snappy },
-  { codec: 'Zstandard', url: zstd }
+  { codec: 'Zstandard', url: zstd },
+  { codec: 'gzip', url: gzip },
+  { codec: 'LZ4', url: lz4 },
+  { codec: 'Brotli', url: brotli }
 ])('a preview of Parquet with $codec', ({ url }) => {
   it('has each row once, part by part, and reads no more than these take', async () => {
     const bytes = await bytesOf(url);

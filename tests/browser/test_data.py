@@ -232,7 +232,8 @@ rows = 300_000
 names = [f"<img src=x onerror=document.title='owned'>{n}" for n in range(rows)]
 digests = [hashlib.md5(n.to_bytes(4)).hexdigest() for n in range(rows)]
 table = pa.table({"number": range(rows), "name": names, "digest": digests})
-pq.write_table(table, place / "table.parquet", row_group_size=5_000, use_dictionary=False, compression="zstd")
+codecs = {"number": "zstd", "name": "gzip", "digest": "brotli"}
+pq.write_table(table, place / "table.parquet", row_group_size=5_000, use_dictionary=False, compression=codecs)
 (place / "broken.parquet").write_text("no table")
 large = (place / "table.parquet").stat().st_size > 3_000_000
 %acai put raw /raw --as raw

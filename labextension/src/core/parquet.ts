@@ -1,15 +1,13 @@
-import { decompress } from 'fzstd';
 import {
-  type Compressors,
   type FileMetaData,
   parquetMetadataAsync,
   parquetRead,
-  parquetSchema,
-  snappyUncompress
+  parquetSchema
 } from 'hyparquet';
 
 import { AcaiError } from './errors';
 import { formatSize } from './format';
+import { compressorsFor } from './parquetCodecs';
 import { type ILocated, WHOLE_BYTES } from './previews';
 import { oneLine } from './text';
 import { trans } from './translation';
@@ -18,8 +16,6 @@ import { trans } from './translation';
 export const PART_ROWS = 1_000;
 /** What is longer in one cell is cut; it is a preview. */
 const CELL_CHARACTERS = 1_000;
-/** A page says how large it becomes; one that says more is none that somebody wrote to be read. */
-const PAGE_BYTES = 256_000_000;
 /** Where its columns are is told at the end of a file; of most, in so many bytes. */
 const FOOTER_BYTES = 32_000;
 
@@ -61,12 +57,13 @@ function columnsOf(metadata: FileMetaData): string[] {
   return parquetSchema(metadata).children.map(one => one.element.name);
 }
 
-function rowsOf(
+async function rowsOf(
   file: Ranges,
   metadata: FileMetaData,
   rowStart: number,
   rowEnd: number
 ): Promise<unknown[][]> {
+  const compressors = await compressorsFor(metadata);
   return new Promise((onComplete, fail) => {
     parquetRead({
       file,
@@ -74,27 +71,11 @@ function rowsOf(
       rowStart,
       rowEnd,
       rowFormat: 'array',
-      compressors: COMPRESSORS,
+      compressors,
       useOffsetIndex: true,
       onComplete
     }).catch(fail);
   });
-}
-
-const COMPRESSORS: Compressors = {
-  ZSTD: (input, size) => decompress(input, pageOf(size)),
-  SNAPPY: (input, size) => {
-    const page = pageOf(size);
-    snappyUncompress(input, page);
-    return page;
-  }
-};
-
-function pageOf(size: number): Uint8Array<ArrayBuffer> {
-  if (!(size >= 0 && size <= PAGE_BYTES)) {
-    throw new Error(trans.__('a page of %1', formatSize(size)));
-  }
-  return new Uint8Array(size);
 }
 
 /** A file by ranges; what is asked of it altogether is bounded, as its footer can say anything. */

@@ -27,7 +27,7 @@ def main() -> None:
         }
     )
     options = {"row_group_size": 1_000, "use_dictionary": False}
-    for codec in ("snappy", "zstd"):
+    for codec in ("snappy", "zstd", "gzip", "lz4", "brotli"):
         pq.write_table(table, FOLDER / f"{codec}.parquet", compression=codec, **options)
 
 
