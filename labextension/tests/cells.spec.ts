@@ -133,6 +133,7 @@ function cellOf(source: string): ICell {
     model: {
       type: source.startsWith('#') ? 'markdown' : 'code',
       contentChanged: new Signal<unknown, unknown>({}),
+      stateChanged: new Signal<unknown, unknown>({}),
       sharedModel: {
         getId: () => 'cell',
         getSource: () => text,

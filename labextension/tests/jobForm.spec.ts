@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type {
+  ICounted,
+  ICountThings,
+  IFindThings,
+  IFoundPage,
   IPlan,
   IPlanJob,
   IPrediction,
@@ -9,6 +13,7 @@ import type {
 } from '../src/contract';
 import { AcaiError } from '../src/core/errors';
 import { type IPlanning, JobForm, WHOLE } from '../src/core/jobForm';
+import { partAt, withPart } from '../src/core/optionOffers';
 import type { IRunOption } from '../src/core/runLine';
 
 const GIB = 2 ** 30;
@@ -86,6 +91,28 @@ class Planning implements IPlanning {
     this.provisions.push(body);
     return this.provision_();
   }
+
+  find(project: string, body: IFindThings): Promise<IFoundPage> {
+    this.found.push([project, body]);
+    const rows = this.sets.map(name => ({
+      thing: `${name}:1`,
+      values: [name]
+    }));
+    return Promise.resolve({ kind: body.kind, columns: ['name'], rows });
+  }
+
+  count(project: string, body: ICountThings): Promise<ICounted> {
+    this.found.push([project, body]);
+    const values = ['nap', 'train.py lr', 'nap-2'].map(value => ({
+      value,
+      count: 1
+    }));
+    const facets = [{ key: 'template', values }];
+    return Promise.resolve({ count: 3, facets });
+  }
+
+  readonly found: [string, IFindThings | ICountThings][] = [];
+  sets = ['digits', 'digits-2'];
 }
 
 /** A form at a cell, of which every change is kept. */
@@ -305,6 +332,17 @@ describe('The machine of a cell', () => {
     expect(cell.form.isReady).toBe(true);
   });
 
+  it('is asked for by as many nodes as the line has, and it is said why none is larger', async () => {
+    const cell = new Cell('%%acai run --profile mnist --nodes 2\n');
+    const bound = 'jobs here can have at most 2 vCPU';
+    cell.planning.plan_ = body =>
+      Promise.resolve(planOf(body, { expected: EXPECTED }));
+    cell.planning.provision_ = () => Promise.resolve(provisionOf({ bound }));
+    await vi.advanceTimersByTimeAsync(300);
+    expect(cell.planning.provisions).toMatchObject([{ nodes: 2 }]);
+    expect(cell.form.bound).toBe(bound);
+  });
+
   it('is the one that the bounds choose, until another is taken', async () => {
     const cell = new Cell(
       '%%acai run --profile mnist --max-time 30s --confidence 0.9\n'
@@ -316,7 +354,8 @@ describe('The machine of a cell', () => {
         parameters: {},
         max_seconds: 30,
         max_cost_usd: null,
-        confidence: 0.9
+        confidence: 0.9,
+        nodes: 1
       }
     ]);
     expect(cell.job?.resources?.vcpu).toBe(4);
@@ -339,5 +378,44 @@ describe('The machine of a cell', () => {
     expect(cell.form.fault('max-time')).toBe('No machine is done in 1 s.');
     expect(cell.form.isReady).toBe(false);
     expect(cell.form.plan?.resources.vcpu).toBe(4);
+  });
+});
+
+describe('what a field offers', () => {
+  it('is the names that begin like the line of the cursor, and nothing for paths', async () => {
+    const cell = new Cell('%%acai run --project lab');
+    const input = cell.option('input');
+    expect(await cell.form.offers(input, 'di')).toEqual(['digits', 'digits-2']);
+    expect(await cell.form.offers(input, '@di')).toEqual([
+      '@digits',
+      '@digits-2'
+    ]);
+    for (const word of ['/data/x', 'digits:3', "x' or y"]) {
+      expect(await cell.form.offers(input, word)).toEqual([]);
+    }
+    expect(cell.planning.found).toHaveLength(2);
+    expect(cell.planning.found[0]).toMatchObject([
+      'lab',
+      { query: "latest = true and name ~ '^di'", limit: 8 }
+    ]);
+    cell.planning.sets = ['digits'];
+    expect(await cell.form.offers(input, 'digits')).toEqual([]);
+  });
+
+  it('is profiles with a name, as those of scripts are nobody’s', async () => {
+    const cell = new Cell('%%acai run');
+    const profile = cell.option('profile');
+    expect(await cell.form.offers(profile, 'n.')).toEqual(['nap', 'nap-2']);
+    expect(cell.planning.found[0]).toMatchObject([
+      '',
+      { query: "state = 'finished' and template ~ '^n[.]'" }
+    ]);
+  });
+
+  it('takes the place of one line of several', () => {
+    const text = 'raw:1\ndi\n/x';
+    const part = partAt(text, 8);
+    expect(part.text).toBe('di');
+    expect(withPart(text, part, 'digits')).toBe('raw:1\ndigits\n/x');
   });
 });

@@ -83,7 +83,19 @@ def correct(form: Form) -> None:
     form.page.page.keyboard.type("nots")
     expect(alert).to_contain_text("There is no file set 'nots'")
     expect(form.field("input")).to_have_attribute("aria-invalid", "true")
-    form.type("input", "notes")
+    form.type("input", "no")
+    offered = form.region.get_by_role("list", name="for input").get_by_role("button")
+    expect(offered).to_have_text(["notes"])
+    form.page.photograph("job-form-offers")
+    form.page.page.keyboard.press("Escape")
+    expect(offered).to_have_count(0)
+    form.page.page.keyboard.type("t")
+    expect(offered).to_have_text(["notes"])
+    for key in ("ArrowDown", "Enter"):
+        form.page.page.keyboard.press(key)
+    expect(form.field("input")).to_have_value("notes")
+    expect(form.field("input")).to_be_focused()
+    expect(offered).to_have_count(0)
     form.tells("input", "notes:1 (2 files, 6 B, already there)")
     expect(alert).to_have_count(0)
     form.page.page.keyboard.press("Tab")
@@ -103,7 +115,9 @@ def choose_machine(form: Form) -> None:
     page = form.page
     form.open_group("values")
     form.type("p", "n=2")
-    form.type("profile", "nap")
+    form.type("profile", "na")
+    form.region.get_by_role("list", name="for profile").get_by_role("button", name="nap", exact=True).click()
+    expect(form.field("profile")).to_have_value("nap")
     form.tells("expected", "from 4 earlier runs")
     expect(form.machine).to_be_visible()
     page.look_at("job-form", form.region)
@@ -111,9 +125,18 @@ def choose_machine(form: Form) -> None:
     expect(line).not_to_contain_text("--memory")
     form.machine.press("End")
     expect(line).to_contain_text("--memory")
+    form.tells("machine", re.compile(f"^{line_cpu(line)} vCPU"))
+    expect(form.region.get_by_role("alert")).to_have_count(0)  # the fastest that is offered can be had
     form.machine.press("Home")
     expect(line).to_contain_text("--cpu 0.5 -p n=2 --profile nap --memory 512Mi")
     form.tells("machine", "0.5 vCPU, 512 MB")
+
+
+def line_cpu(line: Locator) -> str:
+    """How many vCPU the line asks for."""
+    found = re.search(r"--cpu ([\d.]+)", line.inner_text())
+    assert found is not None
+    return found[1]
 
 
 def test_a_person_chooses_options_sees_the_plan_change_runs_the_job_and_watches_it_through_a_reload(

@@ -1,8 +1,10 @@
 import * as React from 'react';
 
 import { type JobForm, takesSeveral } from '../core/jobForm';
+import { isOffered } from '../core/optionOffers';
 import type { IRunOption } from '../core/runLine';
 import { trans } from '../core/translation';
+import { OfferedField } from './offeredField';
 
 /** One option: its name, its value, what it is for, and what is wrong with it. */
 export function Field(props: {
@@ -72,10 +74,17 @@ function Value(props: {
       form.edit(option, event.target.value);
     }
   };
-  return takesSeveral(option) ? (
+  const shown = takesSeveral(option) ? (
     <textarea {...field} rows={text.split('\n').length} />
   ) : (
     <input {...field} type="text" />
+  );
+  return isOffered(option.name) ? (
+    <OfferedField form={form} option={option}>
+      {shown}
+    </OfferedField>
+  ) : (
+    shown
   );
 }
 

@@ -53,7 +53,11 @@ export class FormWidget extends ReactWidget {
   }
 
   private readonly onKey = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') {
+    // What a field offers is put away first; React hears of the key before us, or after.
+    const isForOffers =
+      event.defaultPrevented ||
+      this.node.querySelector('.jp-AcaiForm-offers') !== null;
+    if (event.key === 'Escape' && !isForOffers) {
       event.stopPropagation();
       this.around.onClose();
     }

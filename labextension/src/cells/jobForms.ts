@@ -103,6 +103,7 @@ export class JobForms {
       }
     };
     model.contentChanged.connect(read);
+    model.stateChanged.connect(look);
     model.outputs?.changed.connect(look);
     widget.disposed.connect(() => {
       this.widgets.delete(cell);
@@ -111,6 +112,7 @@ export class JobForms {
         services.store.release(snapshot);
       }
       model.contentChanged.disconnect(read);
+      model.stateChanged.disconnect(look);
       model.outputs?.changed.disconnect(look);
     });
     form.read(model.sharedModel.getSource());
@@ -176,6 +178,8 @@ function planningOf(connection: IAcaiConnection): IPlanning {
       return state.kind === 'connected' ? (state.status.limits ?? {}) : {};
     },
     plan: (project, body) => client(project).plan(body),
-    provision: (project, body) => client(project).provision(body)
+    provision: (project, body) => client(project).provision(body),
+    find: (project, body) => client(project).find(body),
+    count: (project, body) => client(project).count(body)
   };
 }

@@ -21,6 +21,8 @@ export interface ICellModel {
   readonly executionCount?: number | null;
   readonly executionState?: string;
   readonly contentChanged: ISignal<unknown, unknown>;
+  /** Also when the kernel begins with it, and when it is done. */
+  readonly stateChanged: ISignal<unknown, unknown>;
   readonly sharedModel: {
     getId(): string;
     getSource(): string;

@@ -79,6 +79,11 @@ function Front(props: {
       <output htmlFor={id}>
         {chosen >= 0 ? said : trans.__('not the one asked for: %1', said)}
       </output>
+      {form.bound !== '' && (
+        <p className="jp-AcaiView-aside">
+          {trans.__('No larger ones: %1.', form.bound)}
+        </p>
+      )}
     </div>
   );
 }

@@ -18,11 +18,12 @@ import {
   type IPlace
 } from './jobRequest';
 import { type IFoundLine, jobLineIn, withLine } from './jobLine';
+import { type IOffering, offersFor } from './optionOffers';
 import { type IRunOption, optionsFor, RunLine } from './runLine';
 import { UnreadableLine } from './shellWords';
 
 /** What a form asks of the server. `project` is the one that the line names; empty for the usual one. */
-export interface IPlanning {
+export interface IPlanning extends IOffering {
   limits(): Promise<IResourceLimits>;
   plan(project: string, body: IPlanJob): Promise<IPlan>;
   provision(project: string, body: IProvisionJob): Promise<IProvision>;
@@ -81,6 +82,11 @@ export class JobForm {
   /** The machines to choose among, from the cheapest on; none where runs do not tell. */
   get front(): readonly IPrediction[] {
     return this._front;
+  }
+
+  /** Why there are no larger ones among them; empty where nothing keeps them out. */
+  get bound(): string {
+    return this._bound;
   }
 
   /** Which of them the line asks for; -1 for another. */
@@ -151,6 +157,12 @@ export class JobForm {
 
   turn(option: IRunOption, isOn: boolean): void {
     this.change(line => line.withFlag(option, isOn));
+  }
+
+  /** What an option could be whose value begins so. */
+  offers(option: IRunOption, word: string): Promise<string[]> {
+    const project = this._line?.values('project')[0] ?? '';
+    return offersFor(option.name, word, project, this.planning);
   }
 
   /** Take a machine of the front: its share is named, in place of what it was chosen by. */
@@ -259,6 +271,7 @@ export class JobForm {
         this._plan = answer.plan;
         this.picked = null;
         this._front = answer.front;
+        this._bound = answer.bound;
         this._isStale = false;
         this.settle(answer.faults);
       }
@@ -275,39 +288,44 @@ export class JobForm {
   ): Promise<{
     plan: IPlan;
     front: readonly IPrediction[];
+    bound: string;
     faults: ReadonlyMap<string, string>;
   }> {
-    const { parameters } = body.job;
+    const { parameters, nodes = 1 } = body.job;
     if (bounds !== null) {
       const { profile, ...within } = bounds;
-      const asked = { template: profile, parameters, ...within };
+      const asked = { template: profile, parameters, nodes, ...within };
       const found = await this.planning.provision(project, asked);
       const { resources } = found.chosen ?? found.nearest;
       const job = { ...body.job, resources, memory_as_used: false };
       const plan = await this.planning.plan(project, { ...body, job });
       const faults = found.chosen === null ? refusalOf(found, bounds) : [];
-      return { plan, front: found.front, faults: new Map(faults) };
+      const { front, bound = '' } = found;
+      return { plan, front, bound, faults: new Map(faults) };
     }
     const plan = await this.planning.plan(project, body);
-    const front = await this.frontOf(project, plan, parameters);
-    return { plan, front, faults: new Map() };
+    const machines = await this.machinesFor(project, plan, {
+      parameters,
+      nodes
+    });
+    return { plan, ...machines, faults: new Map() };
   }
 
   /** Without it the plan is still a plan: runs that tell of one time need not tell of machines. */
-  private async frontOf(
+  private async machinesFor(
     project: string,
     plan: IPlan,
-    parameters: IProvisionJob['parameters']
-  ): Promise<readonly IPrediction[]> {
+    wanted: Pick<IProvisionJob, 'parameters' | 'nodes'>
+  ): Promise<{ front: readonly IPrediction[]; bound: string }> {
     if (!isGiven(plan.expected) || plan.jobs > 1) {
-      return [];
+      return { front: [], bound: '' };
     }
     try {
-      const asked = { template: plan.template, parameters };
+      const asked = { template: plan.template, ...wanted };
       const found = await this.planning.provision(project, asked);
-      return found.front;
+      return { front: found.front, bound: found.bound ?? '' };
     } catch {
-      return [];
+      return { front: [], bound: '' };
     }
   }
 
@@ -337,6 +355,7 @@ export class JobForm {
   private _plan: IPlan | null = null;
   private _isStale = true;
   private _front: readonly IPrediction[] = [];
+  private _bound = '';
   private faults: ReadonlyMap<string, string> = new Map();
   /** What was chosen since the plan was asked for. */
   private picked: number | null = null;
