@@ -391,6 +391,14 @@ GET_JOB = Endpoint(
 GET_LOG = Endpoint(
     "get_log", "GET", f"{PROJECT}/jobs/{{job}}/log", "A stretch of a job's log.", jobs.LogPage, query=queries.LogQuery
 )
+SEARCH_LOG = Endpoint(
+    "search_log",
+    "GET",
+    f"{PROJECT}/jobs/{{job}}/log/lines",
+    "The lines of a job's log that have some text.",
+    jobs.FoundLines,
+    query=queries.LogSearch,
+)
 DOWNLOAD_LOG = Endpoint(
     "download_log",
     "GET",

@@ -281,6 +281,23 @@ class LogPage(msgspec.Struct, frozen=True):
     """While it lives: how often what its cell displays was kept anew."""
 
 
+class FoundLine(msgspec.Struct, frozen=True):
+    """A line of a log, by its number from 1 on, as it is without looks."""
+
+    number: int
+    text: str
+
+
+class FoundLines(msgspec.Struct, frozen=True):
+    """Lines of a log that have some text, the first of them, and how many there are among all."""
+
+    lines: list[FoundLine]
+    count: int
+    of: int
+    is_cut: bool = False
+    """There are so many that it was not looked further."""
+
+
 class RemoveJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Delete a job that has ended, or with `undo` bring it back."""
 

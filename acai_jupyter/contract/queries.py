@@ -124,6 +124,14 @@ class LogQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wait_seconds: Annotated[float, msgspec.Meta(ge=0, le=30)] = 0
 
 
+class LogSearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A text to look for in the log of an attempt (without one: the last), of one of its nodes."""
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+    attempt: Number | None = None
+    node: Number = 0
+
+
 class AttemptQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The log of an attempt (without one: the last) from a byte on; of one on several nodes, that of one of them."""
 

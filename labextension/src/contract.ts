@@ -894,6 +894,24 @@ export interface IFound {
 }
 
 /**
+ * A line of a log, by its number from 1 on, as it is without looks.
+ */
+export interface IFoundLine {
+  number: number;
+  text: string;
+}
+
+/**
+ * Lines of a log that have some text, the first of them, and how many there are among all.
+ */
+export interface IFoundLines {
+  lines: IFoundLine[];
+  count: number;
+  of: number;
+  is_cut?: boolean;
+}
+
+/**
  * What was found, in the order asked for; `next` continues after it.
  */
 export interface IFoundPage {

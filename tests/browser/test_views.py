@@ -199,6 +199,9 @@ def test_a_million_lines_neither_stop_the_page_nor_fill_the_notebook(start_lab: 
     notebook = lab.notebooks / "Untitled.ipynb"
     assert re.search(r"line \d{7,} of more than a million", notebook.read_text())
     assert notebook.stat().st_size < 1_000_000
+    page.notebook.get_by_role("searchbox", name="Search in the log of job 1").fill("LINE 4711 of")
+    expect(log.locator("code")).to_have_text(["4712line 4711 of more than a million\n"])
+    expect(view(page, 1).get_by_role("status").filter(has_text=re.compile(r"^1 of [\d,]{9,} lines$"))).to_be_visible()
 
 
 def test_a_sweep_is_a_live_table_from_which_provenance_opens(start_lab: StartLab, open_page: OpenPage) -> None:

@@ -33,6 +33,7 @@ BODIES: dict[str, Any] = {
     "plan_job": {"job": {"command": ["true"], "inputs": ["patients"]}},
 }
 QUERIES = {
+    "search_log": "?text=a",
     "list_folder": "?path=/",
     "list_files": "?spec=/",
     "list_versions": "?path=/patients/one.txt",
@@ -104,7 +105,15 @@ def test_what_is_asked_for_by_name_is_answered_as_if_it_never_was(team: Team) ->
             told.append((answer.status, answer.code, answer.error["message"].replace(name, "it")))
         assert told[0] == told[1], endpoint.name
         assert told[0][0] in (400, 404), endpoint.name
-    for path in ("jobs/1", "jobs/1/log", "jobs/1/log.txt", "jobs/1/request", "jobs/1/miss", "provenance/1"):
+    for path in (
+        "jobs/1",
+        "jobs/1/log",
+        "jobs/1/log/lines?text=a",
+        "jobs/1/log.txt",
+        "jobs/1/request",
+        "jobs/1/miss",
+        "provenance/1",
+    ):
         answer = team.ask(team.bob, "GET", f"{PROJECT}/{path}")
         assert (answer.status, answer.code) == (404, "job_not_found"), path
 

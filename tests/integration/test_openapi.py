@@ -76,6 +76,7 @@ def lived_in(server: Server) -> Server:
         ("list_jobs", "/v1/projects/default/jobs"),
         ("get_job", "/v1/projects/default/jobs/1"),
         ("get_log", "/v1/projects/default/jobs/1/log"),
+        ("search_log", "/v1/projects/default/jobs/1/log/lines?text=a"),
         ("get_neighbourhood", "/v1/projects/default/provenance/model:1?back=3"),
         ("get_neighbourhood", "/v1/projects/default/provenance/1"),
         ("get_origin", "/v1/projects/default/provenance/model:1/back"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from email import message_from_bytes
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(300)  # the first one builds and installs the wheel
 
+MOST_IN_ALL = 700_000
 BUNDLE = "share/jupyter/labextensions/acai-jupyter"
 
 
@@ -92,6 +94,12 @@ def test_no_file_of_the_wheel_names_a_path_of_the_machine_that_built_it(
 
 def test_the_bundle_carries_no_source_maps(files: dict[str, bytes]) -> None:
     assert not [name for name in files if name.endswith(".map")]
+
+
+def test_all_scripts_of_the_bundle_together_are_small(files: dict[str, bytes]) -> None:
+    scripts = [content for name, content in files.items() if re.fullmatch(rf"{BUNDLE}/static/.*\.js", name)]
+    assert len(scripts) > 10
+    assert 50_000 < sum(len(gzip.compress(script)) for script in scripts) < MOST_IN_ALL
 
 
 def test_the_metadata_names_the_licence(metadata: Message, files: dict[str, bytes]) -> None:

@@ -1,5 +1,6 @@
 import type {
   ICreateJob,
+  IFoundLines,
   IFindThings,
   IFoundPage,
   IJob,
@@ -40,6 +41,16 @@ export class JobsClient {
   ): Promise<ILogPage> {
     const query = `attempt=${attempt}&offset=${offset}`;
     return this.client.request(`${jobs(project)}/${number}/log?${query}`);
+  }
+
+  searchLog(
+    project: string,
+    number: number,
+    attempt: number,
+    text: string
+  ): Promise<IFoundLines> {
+    const query = `attempt=${attempt}&text=${encodeURIComponent(text)}`;
+    return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
   }
 
   sweep(project: string, tag: string): Promise<ISweepTable> {

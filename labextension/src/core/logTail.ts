@@ -24,6 +24,12 @@ export class LogTail {
   /** Where the first byte that is shown stands; what is before it was not read. */
   start = 0;
   hasEnded = false;
+
+  /** Whether all that was printed until now is among the lines. */
+  get isWhole(): boolean {
+    return this.start === 0 && this.gone === 0;
+  }
+
   error: AcaiError | null = null;
   isLoading = false;
 

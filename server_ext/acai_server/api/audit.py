@@ -40,6 +40,7 @@ OPENING = frozenset(
         "create_profiling",
         "get_log",
         "download_log",
+        "search_log",
         "get_displays",
         "get_request",
         "export_lineage",

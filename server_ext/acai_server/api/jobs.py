@@ -13,6 +13,7 @@ from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.jobs import (
     CreateJob,
     Displays,
+    FoundLines,
     Job,
     JobPage,
     JobRequest,
@@ -23,7 +24,7 @@ from acai_jupyter.contract.jobs import (
     RemoveJob,
 )
 from acai_jupyter.contract.plans import Plan, PlanJob
-from acai_jupyter.contract.queries import JobQuery, LogQuery, OverviewQuery, SubmissionQuery, WaitQuery
+from acai_jupyter.contract.queries import JobQuery, LogQuery, LogSearch, OverviewQuery, SubmissionQuery, WaitQuery
 from acai_server.api.waits import until
 
 if TYPE_CHECKING:
@@ -98,6 +99,12 @@ def explain_miss(call: Call) -> MissReport:
     return call.services.engine.explain_miss(call.project, call.job)
 
 
+def search_log(call: Call) -> FoundLines:
+    """Find lines of a log."""
+    query = call.queried(LogSearch)
+    return call.services.engine.search_log(call.project, call.job, query.text, query.attempt, query.node)
+
+
 def kill_job(call: Call) -> Job:
     """End a job."""
     return call.services.engine.kill(call.project, call.user, call.job)
@@ -120,6 +127,7 @@ OPERATIONS: Operations = {
     endpoints.GET_OVERVIEW: get_overview,
     endpoints.GET_JOB: get_job,
     endpoints.GET_LOG: get_log,
+    endpoints.SEARCH_LOG: search_log,
     endpoints.GET_REQUEST: get_request,
     endpoints.GET_DISPLAYS: get_displays,
     endpoints.EXPLAIN_MISS: explain_miss,

@@ -13,6 +13,7 @@ from acai_jupyter.contract.templates import template_of
 from acai_server.engine import killing, removing
 from acai_server.engine.attempts import slot_key
 from acai_server.engine.launcher import Launcher
+from acai_server.engine.log_search import search
 from acai_server.engine.logs import Logs
 from acai_server.engine.monitor import Interface, Monitor
 from acai_server.engine.past_runs import PastRuns
@@ -27,7 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from acai_jupyter.contract.ids import JobId, ProjectId, UserId
-    from acai_jupyter.contract.jobs import CreateJob, Job, JobRequest, KilledJobs, LogPage, MissReport, ResourceLimits
+    from acai_jupyter.contract.jobs import (
+        CreateJob,
+        FoundLines,
+        Job,
+        JobRequest,
+        KilledJobs,
+        LogPage,
+        MissReport,
+        ResourceLimits,
+    )
     from acai_jupyter.contract.overviews import Overview
     from acai_jupyter.contract.projects import Machine
     from acai_jupyter.contract.sweeps import CreateSweep, Sweep
@@ -162,6 +172,12 @@ class Engine:
     def log(self, project: ProjectId, number: int, offset: int, attempt: int | None = None, node: int = 0) -> LogPage:
         """Return a stretch of a job's log, of one of its nodes."""
         return self._logs.page(project, number, offset, attempt, node)
+
+    def search_log(
+        self, project: ProjectId, number: int, text: str, attempt: int | None = None, node: int = 0
+    ) -> FoundLines:
+        """Return which lines of an attempt's log have a text; of one that lives, among those printed until now."""
+        return search(self._logs.stream(project, number, attempt, 0, node), text)
 
     def log_stream(
         self, project: ProjectId, number: int, attempt: int | None = None, offset: int = 0, node: int = 0

@@ -8,6 +8,8 @@ import { trans } from '../../core/translation';
 export interface IFoundLine {
   line: Line;
   at: number;
+  /** Its number among all lines of the log, where that is known. */
+  number?: number;
 }
 
 export function findLines(
@@ -53,8 +55,8 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
         isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < 24;
       }}
     >
-      {found.map(({ line, at }) => (
-        <LogLine line={line} wanted={wanted} key={gone + at} />
+      {found.map(({ line, at, number }) => (
+        <LogLine line={line} number={number} wanted={wanted} key={gone + at} />
       ))}
     </pre>
   );
@@ -62,11 +64,15 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
 
 const LogLine = React.memo(function LogLine(props: {
   line: Line;
+  number?: number;
   wanted: string;
 }): React.ReactElement {
-  const { line, wanted } = props;
+  const { line, number, wanted } = props;
   return (
     <code>
+      {number !== undefined && (
+        <span className="jp-AcaiLog-number">{number}</span>
+      )}
       {line.map(({ text, look }, index) =>
         look === '' ? (
           <Marked text={text} wanted={wanted} key={index} />

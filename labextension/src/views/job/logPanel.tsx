@@ -8,6 +8,7 @@ import type { JobModel } from '../../core/jobModel';
 import { hasEnded } from '../../core/jobText';
 import { LogTail, MOST_LINES } from '../../core/logTail';
 import { trans } from '../../core/translation';
+import { LogSearch } from '../../core/logSearch';
 import type { ViewServices } from '../services';
 import { findLines, LogLines } from './logLines';
 
@@ -146,14 +147,14 @@ interface ILogViewProps {
   children?: React.ReactNode;
 }
 
-/** The end of a log as a terminal shows it, growing while it is written, and a search in what is shown. */
+/** The end of a log as a terminal shows it, growing while it is written, and a search in all of it. */
 function LogView(props: ILogViewProps): React.ReactElement {
   const { source, children } = props;
   const tail = useTail(props);
   const [wanted, setWanted] = React.useState('');
-  const found = findLines(tail.lines, wanted);
-
-  const isSearch = wanted !== '';
+  const search = useSearch(props, tail.isWhole ? '' : wanted);
+  const found = search.lines ?? findLines(tail.lines, wanted);
+  const error = tail.error ?? search.error;
   return (
     <>
       <div className="jp-AcaiLog-bar">
@@ -169,15 +170,11 @@ function LogView(props: ILogViewProps): React.ReactElement {
         />
         {children}
         <span className="jp-AcaiLog-count" role="status">
-          {isSearch
-            ? trans._n(
-                '%2 of %3 line',
-                '%2 of %3 lines',
-                tail.lines.length,
-                count(found.length),
-                count(tail.lines.length)
-              )
-            : ''}
+          {wanted === ''
+            ? ''
+            : search.isAsking
+              ? trans.__('Asking…')
+              : foundWords(search, found.length, tail.lines.length)}
         </span>
         {tail.start > 0 && tail.lines.length < MOST_LINES && (
           <button
@@ -189,14 +186,14 @@ function LogView(props: ILogViewProps): React.ReactElement {
           </button>
         )}
       </div>
-      {tail.error !== null && (
+      {error !== null && (
         <p className="jp-AcaiView-error" role="alert">
-          {tail.error.message}
+          {error.message}
         </p>
       )}
       <LogLines
         found={found}
-        gone={tail.gone}
+        gone={search.lines === null ? tail.gone : 0}
         job={source.number}
         wanted={wanted}
       />
@@ -223,6 +220,58 @@ function useTail(props: ILogViewProps): LogTail {
     void tail.advance(size);
   }, [tail, size, stage]);
   return tail;
+}
+
+/** What a log has on its lines before those that are shown, the server finds. */
+function useSearch(props: ILogViewProps, wanted: string): LogSearch {
+  const { project, source, stage, services } = props;
+  const { number, attempt } = source;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  const search = React.useMemo(
+    () =>
+      new LogSearch(
+        text => services.jobs.searchLog(project, number, attempt, text),
+        again
+      ),
+    [services, project, number, attempt]
+  );
+  React.useEffect(() => {
+    search.look(wanted);
+  }, [search, wanted, stage]);
+  React.useEffect(
+    () => () => {
+      search.dispose();
+    },
+    [search]
+  );
+  return search;
+}
+
+/** How many lines of all have it, and whether all of those are shown. */
+function foundWords(search: LogSearch, shown: number, read: number): string {
+  const { found } = search;
+  if (found?.is_cut === true) {
+    return trans.__(
+      'the first %1 of more than %2 lines',
+      count(shown),
+      count(found.count)
+    );
+  }
+  if (found !== null && found.count > shown) {
+    return trans.__(
+      'the first %1 of %2 lines',
+      count(shown),
+      count(found.count)
+    );
+  }
+  const all = found?.of ?? read;
+  return trans._n(
+    '%2 of %3 line',
+    '%2 of %3 lines',
+    all,
+    count(shown),
+    count(all)
+  );
 }
 
 function count(number: number): string {

@@ -1,0 +1,55 @@
+"""Lines of a log that have some text, wherever its pieces were cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acai_server.engine.log_search import MOST_COUNTED, MOST_TOLD, WIDEST, search
+
+
+def in_pieces(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+@given(
+    st.lists(st.text(st.sampled_from("aAbİßΩ \r\t"), max_size=8), max_size=12),
+    st.text(st.sampled_from("abAİß "), min_size=1, max_size=3),
+    st.integers(1, 30),
+    st.sampled_from(["", "\n"]),
+)
+def test_what_is_found_is_what_a_look_at_each_line_finds(lines: list[str], text: str, size: int, end: str) -> None:
+    data = "\n".join(lines) + end
+    wanted = text.replace("İ", "i").lower()
+    whole = data.split("\n")[:-1] if data.endswith("\n") else data.split("\n") if data else []
+    expected = [(n, line) for n, line in enumerate(whole, 1) if wanted in line.replace("İ", "i").lower()]
+    found = search(in_pieces(data.encode(), size), text)
+    assert [(one.number, one.text) for one in found.lines] == expected
+    assert (found.count, found.of, found.is_cut) == (len(expected), len(whole), False)
+
+
+def test_what_only_terminals_see_divides_no_words_and_marks_of_tags_are_no_lines() -> None:
+    data = b"\x1b[31mer\x1b[1mror\x1b[0m here\n\x1e[ACAI_TAG] job error\n[ACAI_TAG_NUM] job error:1\nan Error\n"
+    found = search([data], "error")
+    assert [(one.number, one.text) for one in found.lines] == [(1, "error here"), (4, "an Error")]
+    assert (found.count, found.of) == (2, 4)
+
+
+def test_bytes_that_are_no_text_hide_nothing() -> None:
+    found = search([b"\xff\xfe begin\nneed", "le \N{GRINNING FACE}\nend".encode()], "needle")
+    assert [(one.number, one.text) for one in found.lines] == [(2, "needle \N{GRINNING FACE}")]
+
+
+@pytest.mark.parametrize("size", [1 << 20, 4 << 20])
+def test_of_many_the_first_are_told_and_at_some_number_it_ends(size: int) -> None:
+    data = b"".join(b"line %d\n" % number for number in range(2 * MOST_COUNTED))
+    found = search(in_pieces(data, size), "LINE")
+    assert [found.lines[0].text, found.lines[-1].text] == ["line 0", f"line {MOST_TOLD - 1}"]
+    assert (len(found.lines), found.count, found.is_cut) == (MOST_TOLD, MOST_COUNTED, True)
+    assert MOST_COUNTED <= found.of <= 2 * MOST_COUNTED
+
+
+def test_of_a_wide_line_the_beginning_is_told() -> None:
+    found = search([b"x" * 3 * WIDEST + b"needle"], "needle")
+    assert [(len(one.text), one.number) for one in found.lines] == [(WIDEST, 1)]
