@@ -10,7 +10,13 @@ import { ENGLISH, translateBy } from '../src/core/translation';
 function render(name: string): string {
   const nobody = () => expect.fail('nobody asks');
   const form = new JobForm(
-    { limits: nobody, plan: nobody, provision: nobody },
+    {
+      limits: nobody,
+      plan: nobody,
+      provision: nobody,
+      find: nobody,
+      count: nobody
+    },
     { notebook: 'a.ipynb', cell: 'one' },
     nobody
   );
