@@ -19,6 +19,7 @@ from acai_jupyter.contract.endpoints import BASE, Endpoint
 from acai_jupyter.contract.errors import (
     ServerSilent,
     ServerUnreachable,
+    ServerUntrusted,
     TooManyRequests,
     Unavailable,
     VersionMismatch,
@@ -147,8 +148,16 @@ class Client:
         except Refused as error:
             raise from_body(_json(error.answer), error.status) from error
         except TransferError as error:
-            kind = ServerSilent if isinstance(error.__cause__, TimeoutError) else ServerUnreachable
-            raise kind(where=f" at {self.connection.url}") from error
+            raise _away(self.connection.url, error) from error
+
+
+def _away(url: str, error: TransferError) -> Unavailable:
+    import ssl
+
+    cause = error.__cause__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return ServerUntrusted(url=url, reason=cause.verify_message)
+    return (ServerSilent if isinstance(cause, TimeoutError) else ServerUnreachable)(where=f" at {url}")
 
 
 def _json(data: bytes) -> Any:

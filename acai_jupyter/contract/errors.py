@@ -334,6 +334,12 @@ class ServerSilent(ServerUnreachable):
     code = "server_silent"
 
 
+class ServerUntrusted(Unavailable):
+    """The certificate of {url} is not trusted here: {reason}. SSL_CERT_FILE names a file of those that are."""
+
+    code = "server_untrusted"
+
+
 class SettingsBroken(Unavailable):
     """ACAI is not running: {reason}."""
 
