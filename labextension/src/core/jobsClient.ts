@@ -53,6 +53,16 @@ export class JobsClient {
     return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
   }
 
+  /** All of it, byte for byte. */
+  async wholeLog(
+    project: string,
+    number: number,
+    attempt: number
+  ): Promise<Blob> {
+    const path = `${jobs(project)}/${number}/log.txt?attempt=${attempt}`;
+    return (await this.client.response(path)).blob();
+  }
+
   sweep(project: string, tag: string): Promise<ISweepTable> {
     return this.client.request(
       `${base(project)}/sweeps/${encodeURIComponent(tag)}/table`

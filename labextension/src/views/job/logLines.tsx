@@ -29,11 +29,13 @@ export interface ILogLinesProps {
   gone: number;
   job: number;
   wanted: string;
+  /** Whether a long line goes on below its beginning. */
+  wraps: boolean;
 }
 
 /** Lines in their looks. It stays at the end until somebody scrolls up. */
 export function LogLines(props: ILogLinesProps): React.ReactElement {
-  const { found, gone, job, wanted } = props;
+  const { found, gone, job, wanted, wraps } = props;
   const node = React.useRef<HTMLPreElement>(null);
   const isAtEnd = React.useRef(true);
   React.useLayoutEffect(() => {
@@ -45,6 +47,7 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
     <pre
       ref={node}
       className="jp-AcaiLog-lines"
+      data-wraps={wraps ? '' : undefined}
       role="log"
       aria-live="off"
       aria-label={trans.__('Log of job %1', job)}

@@ -11,6 +11,7 @@ import { trans } from '../../core/translation';
 import { LogSearch } from '../../core/logSearch';
 import type { ViewServices } from '../services';
 import { findLines, LogLines } from './logLines';
+import { LogTools } from './logTools';
 
 export interface ILogPanelProps {
   model: JobModel;
@@ -152,6 +153,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
   const { source, children } = props;
   const tail = useTail(props);
   const [wanted, setWanted] = React.useState('');
+  const [wraps, setWraps] = React.useState(true);
   const search = useSearch(props, tail.isWhole ? '' : wanted);
   const found = search.lines ?? findLines(tail.lines, wanted);
   const error = tail.error ?? search.error;
@@ -169,6 +171,19 @@ function LogView(props: ILogViewProps): React.ReactElement {
           }}
         />
         {children}
+        <LogTools
+          job={source.number}
+          attempt={source.attempt}
+          wraps={wraps}
+          onWrap={setWraps}
+          read={() =>
+            props.services.jobs.wholeLog(
+              props.project,
+              source.number,
+              source.attempt
+            )
+          }
+        />
         <span className="jp-AcaiLog-count" role="status">
           {wanted === ''
             ? ''
@@ -196,6 +211,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
         gone={search.lines === null ? tail.gone : 0}
         job={source.number}
         wanted={wanted}
+        wraps={wraps}
       />
       {tail.lines.length === 0 && tail.hasEnded && (
         <p className="jp-AcaiLog-empty">{trans.__('It printed nothing.')}</p>
