@@ -19,6 +19,7 @@ import type {
   IProvisionJob
 } from '../contract';
 import type { AcaiClient } from './client';
+import { clauseFor } from './queryText';
 
 /** What panels ask of the server about one project, whichever it is when they ask. */
 export class ProjectClient {
@@ -49,13 +50,8 @@ export class ProjectClient {
 
   /** For how long a job was to be billed, by the model of its kind; null where there is none, or it does not know the job. */
   async predicted(number: number): Promise<number | null> {
-    const found = await this.find({
-      kind: 'job',
-      query: `number = ${number}`,
-      columns: ['template']
-    });
-    const template = found.rows[0]?.values[0];
-    if (typeof template !== 'string') {
+    const template = await this.templateOf(number);
+    if (template === null) {
       return null;
     }
     const known = await this.get<IProfileDetails>(
@@ -63,6 +59,32 @@ export class ProjectClient {
     );
     const run = known.runs.find(one => one.job === number);
     return run?.predicted_seconds ?? null;
+  }
+
+  /** The last job of the same kind that finished, of those that were submitted before this one; null where there is none. */
+  async finishedBefore(number: number): Promise<IJob | null> {
+    const template = await this.templateOf(number);
+    if (template === null) {
+      return null;
+    }
+    const wanted = [
+      clauseFor('template', template),
+      clauseFor('state', 'finished'),
+      `number < ${number}`
+    ];
+    const found = await this.find({
+      kind: 'job',
+      query: wanted.join(' and '),
+      order: [{ key: 'number', descending: true }],
+      limit: 1
+    });
+    const last = found.rows[0]?.thing;
+    return last === undefined ? null : this.job(Number(last));
+  }
+
+  /** Deletes a job that has ended, or brings it back. */
+  remove(number: number, undo: boolean): Promise<IJob> {
+    return this.post(`jobs/${number}/remove`, { undo });
   }
 
   /** What would happen if this was submitted now. */
@@ -98,6 +120,16 @@ export class ProjectClient {
   /** Changes attributes and labels: of all things, or of none. */
   tag(request: IChangeMetadata): Promise<IChanged> {
     return this.post('metadata', request);
+  }
+
+  private async templateOf(number: number): Promise<string | null> {
+    const found = await this.find({
+      kind: 'job',
+      query: `number = ${number}`,
+      columns: ['template']
+    });
+    const template = found.rows[0]?.values[0];
+    return typeof template === 'string' ? template : null;
   }
 
   private get<T>(path: string): Promise<T> {

@@ -8,6 +8,9 @@ import { placeTab } from '../connection/projectTab';
 import type { IEvent } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
 import { type IJobSnapshot, isAbout, type JobModel } from '../core/jobModel';
+import { DataClient } from '../core/dataClient';
+import { ObjectClient } from '../core/objectClient';
+import { PreviewReader } from '../core/previews';
 import type { ProjectClient } from '../core/projectClient';
 import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
@@ -15,6 +18,7 @@ import type { IProjectConnection } from '../tokens';
 import { useModel } from '../views/job/hooks';
 import { JobView, snapshotOf } from '../views/job/view';
 import type { ViewServices } from '../views/services';
+import { CodeChanges } from './codeChanges';
 import { Sections } from './sections';
 
 /** A job in a tab of the main area. */
@@ -104,11 +108,25 @@ function Below(props: {
 }): React.ReactElement {
   useModel(props.model);
   const open = props.services.openProvenance();
+  const { connection, project } = props;
+  const [data, reader] = React.useMemo(() => {
+    const files = new DataClient(connection.client, () => project);
+    const objects = new ObjectClient(connection.client);
+    return [files, new PreviewReader(files, objects)];
+  }, [connection, project]);
   return (
     <Sections
       model={props.model}
       client={props.client}
-      project={projectToName(props.connection, props.project)}
+      project={projectToName(connection, project)}
+      changes={
+        <CodeChanges
+          job={props.model.job}
+          client={props.client}
+          data={data}
+          reader={reader}
+        />
+      }
       onProvenance={
         open === null
           ? null

@@ -22,11 +22,13 @@ export interface ISectionsProps {
   /** As lines have to name it; empty where it goes without saying. */
   project: string;
   onProvenance: ((spec: string) => void) | null;
+  /** What changed in the code. */
+  changes: React.ReactNode;
 }
 
 /** What there is to know of a job beyond how it stands, each part below a heading that opens it. */
 export function Sections(props: ISectionsProps): React.ReactElement {
-  const { model, client, project, onProvenance } = props;
+  const { model, client, project, onProvenance, changes } = props;
   const { job } = model;
   return (
     <div className="jp-AcaiSections">
@@ -51,6 +53,7 @@ export function Sections(props: ISectionsProps): React.ReactElement {
         <Prediction job={job} client={client} />
       </Section>
       <Section title={trans.__('Code and environment')}>
+        {changes}
         <Asked job={job} client={client}>
           {asked => <Environment job={job} asked={asked} />}
         </Asked>
@@ -110,7 +113,7 @@ function Flow(props: {
       {rows.map(([role, ref]) => (
         <React.Fragment key={`${role} ${ref}`}>
           <dt>{role}</dt>
-          <dd>
+          <dd data-acai-thing={ref}>
             {oneLine(ref)}{' '}
             {onProvenance !== null && (
               <button
