@@ -4,6 +4,8 @@ import { asAcaiError } from '../core/connectionStore';
 import type { ProjectClient } from '../core/projectClient';
 import { readTagLine } from '../core/tagLine';
 import { trans } from '../core/translation';
+import { MetricCharts } from './metricCharts';
+import { removeJobs } from './removing';
 
 export interface ISelectionBarProps {
   chosen: readonly string[];
@@ -12,12 +14,14 @@ export interface ISelectionBarProps {
   onClear: () => void;
 }
 
-/** What can be done with the jobs that are chosen: compare two, end them, tag them. Ending is asked twice. */
+/** What can be done with the jobs that are chosen: compare two, see their metrics, tag, end or delete them. */
 export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
   const { chosen, client, onCompare, onClear } = props;
-  const [doing, setDoing] = React.useState<'' | 'kill' | 'tag'>('');
+  const [doing, setDoing] = React.useState<'' | 'kill' | 'tag' | 'delete'>('');
   const [told, setTold] = React.useState('');
   const [failure, setFailure] = React.useState('');
+  const [showsMetrics, setShowsMetrics] = React.useState(false);
+  const [removed, setRemoved] = React.useState<readonly number[]>([]);
   const numbers = chosen.map(Number).sort((a, b) => a - b);
   const count = numbers.length;
   const attempt = async (act: () => Promise<string>) => {
@@ -67,8 +71,63 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
               setDoing('kill');
             }}
           />
+          <Action
+            words={trans.__('clean up')}
+            onClick={() => {
+              setDoing('delete');
+            }}
+          />
+          {count > 1 && (
+            <Action
+              words={trans.__('metrics')}
+              isOpen={showsMetrics}
+              onClick={() => {
+                setShowsMetrics(!showsMetrics);
+              }}
+            />
+          )}
           <Action words={trans.__('choose none')} onClick={onClear} />
         </>
+      )}
+      {numbers.length > 0 && doing === 'delete' && (
+        <>
+          <Action
+            words={trans._n('yes, delete %1 job', 'yes, delete %1 jobs', count)}
+            isLoud
+            onClick={() =>
+              void attempt(async () => {
+                const { done, kept } = await removeJobs(client, numbers, false);
+                setRemoved(done);
+                onClear();
+                return [
+                  trans._n('%1 deleted', '%1 deleted', done.length),
+                  ...kept
+                ].join(' · ');
+              })
+            }
+          />
+          <Action
+            words={trans.__('keep them')}
+            onClick={() => {
+              setDoing('');
+            }}
+          />
+        </>
+      )}
+      {removed.length > 0 && doing === '' && (
+        <Action
+          words={trans.__('undo')}
+          onClick={() =>
+            void attempt(async () => {
+              const { done, kept } = await removeJobs(client, removed, true);
+              setRemoved([]);
+              return [
+                trans._n('%1 brought back', '%1 brought back', done.length),
+                ...kept
+              ].join(' · ');
+            })
+          }
+        />
       )}
       {numbers.length > 0 && doing === 'kill' && (
         <>
@@ -117,6 +176,9 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
         <span className="jp-AcaiView-error" role="alert">
           {failure}
         </span>
+      )}
+      {showsMetrics && count > 1 && (
+        <MetricCharts numbers={numbers} client={client} />
       )}
     </div>
   );
@@ -173,6 +235,7 @@ function TagField(props: {
 function Action(props: {
   words: string;
   isLoud?: boolean;
+  isOpen?: boolean;
   onClick: () => void;
 }): React.ReactElement {
   return (
@@ -180,6 +243,7 @@ function Action(props: {
       type="button"
       className="jp-AcaiView-button"
       data-loud={props.isLoud === true ? '' : undefined}
+      aria-expanded={props.isOpen}
       onClick={props.onClick}
     >
       {props.words}
