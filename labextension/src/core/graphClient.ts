@@ -1,9 +1,11 @@
 import type {
+  IAffected,
   IDrawGraph,
   IDrawing,
   IExportFormat,
   IMetadata,
-  IThingChange
+  IThingChange,
+  IWhyDifferent
 } from '../contract';
 import type { AcaiClient } from './client';
 import type { IGraphSource } from './graphExplorer';
@@ -39,6 +41,22 @@ export class GraphClient implements IGraphSource {
     return this.client.text(
       `${this.base(project)}/provenance/${ref}/export?format=${format}`
     );
+  }
+
+  /** What would have to be made again if a file set version changed. */
+  affected(ref: string, project: string): Promise<IAffected> {
+    const path = `provenance/${encodeURIComponent(ref)}/affected?limit=200`;
+    return this.client.request(`${this.base(project)}/${path}`);
+  }
+
+  /** In what the lineages of two things differ. */
+  difference(
+    before: string,
+    after: string,
+    project: string
+  ): Promise<IWhyDifferent> {
+    const query = new URLSearchParams({ before, after }).toString();
+    return this.client.request(`${this.base(project)}/difference?${query}`);
   }
 
   private post<T>(path: string, body: object): Promise<T> {

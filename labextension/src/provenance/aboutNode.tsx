@@ -7,14 +7,16 @@ import { trans } from '../core/translation';
 import { formatValue, type Value } from '../core/values';
 import { LabelsEditor } from '../jobs/editing';
 import { Action } from '../views/action';
+import { Answers, type IGraphAnswers } from './answers';
 
 /** All that is known of the selected node, changed where it stands, and what can be done with it. */
 export function AboutNode(props: {
   explorer: GraphExplorer;
+  ask: IGraphAnswers;
   onOpenJob: (job: number) => void;
   onOpenSet: (ref: string) => void;
 }): React.ReactElement {
-  const { explorer, onOpenJob, onOpenSet } = props;
+  const { explorer, ask, onOpenJob, onOpenSet } = props;
   const { selected, known, place, pathFrom } = explorer;
   if (selected === null) {
     return (
@@ -75,8 +77,19 @@ export function AboutNode(props: {
       </div>
       {isSet && pathFrom === thing && (
         <p role="note">
-          {trans.__('Now select the file set where the path is to end.')}
+          {trans.__(
+            'Now select the file set where the path is to end, or that is to be compared.'
+          )}
         </p>
+      )}
+      {isSet && thing !== '' && (
+        <Answers
+          key={thing}
+          thing={thing}
+          other={pathFrom}
+          ask={ask}
+          onShow={one => void explorer.show(one)}
+        />
       )}
       {known !== null && <Facts known={known} explorer={explorer} />}
     </aside>

@@ -6,6 +6,7 @@ import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { Sentence } from '../views/sentence';
 import { AboutNode } from './aboutNode';
+import type { IGraphAnswers } from './answers';
 import { ExportField } from './exportField';
 import { Picture } from './picture';
 
@@ -17,10 +18,11 @@ const ZOOMS = [0.4, 0.6, 0.8, 1, 1.25, 1.6, 2];
 export function ExplorerView(props: {
   explorer: GraphExplorer;
   onExport: (format: IExportFormat) => Promise<string>;
+  ask: IGraphAnswers;
   onOpenJob: (job: number) => void;
   onOpenSet: (ref: string) => void;
 }): React.ReactElement {
-  const { explorer, onExport, onOpenJob, onOpenSet } = props;
+  const { explorer, onExport, ask, onOpenJob, onOpenSet } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => explorer.subscribe(again), [explorer]);
   const [zoom, setZoom] = React.useState(1);
@@ -90,6 +92,7 @@ export function ExplorerView(props: {
           )}
           <AboutNode
             explorer={explorer}
+            ask={ask}
             onOpenJob={onOpenJob}
             onOpenSet={onOpenSet}
           />

@@ -81,6 +81,11 @@ export class ProvenanceContent extends ReactWidget {
           const { focus, project } = explorer.place;
           return client.lineage(focus, format, project);
         }}
+        ask={{
+          affected: ref => client.affected(ref, explorer.place.project),
+          difference: (before, after) =>
+            client.difference(before, after, explorer.place.project)
+        }}
         onOpenJob={job => {
           onOpenJob(job, explorer.place.project);
         }}
