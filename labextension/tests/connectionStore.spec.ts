@@ -25,8 +25,9 @@ beforeEach(() => {
 /** A store with nothing asked yet. */
 function open(choice?: IChoice, onReload: () => void = () => undefined): void {
   const client = new AcaiClient(transport);
-  const streams = new EventStreams((project, since) =>
-    client.openEvents(project, since)
+  const streams = new EventStreams(
+    (project, since) => client.openEvents(project, since),
+    (project, since) => client.events(project, since)
   );
   store = new ConnectionStore(
     client,
@@ -165,6 +166,26 @@ describe('ConnectionStore', () => {
     await settle();
     expect(store.state.kind).toBe(kind);
     expect(transport.socket.closed).toBe(kind === 'unavailable');
+  });
+
+  it('says that one is signed out, where sockets are refused for that', async () => {
+    await store.connect();
+    transport.socket.accept();
+    transport.answers = [refusal('not_signed_in', 'Set ACAI_TOKEN.', 401)];
+    for (let failures = 0; failures < 2; failures += 1) {
+      transport.socket.drop();
+      await vi.advanceTimersByTimeAsync(5_000);
+    }
+    expect(store.state).toMatchObject({
+      kind: 'unavailable',
+      error: { code: 'not_signed_in' }
+    });
+    const { length } = transport.sockets;
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(transport.sockets).toHaveLength(length);
+    transport.answers = [answer(makeStatus())];
+    await store.connect();
+    expect(store.state.kind).toBe('connected');
   });
 
   it('passes events on', async () => {

@@ -22,7 +22,6 @@ _QUIET = [
     "--no-browser",
     "--ServerApp.ip=127.0.0.1",
     "--ServerApp.port_retries=0",
-    f"--IdentityProvider.token={TOKEN}",
     # A test asks nobody outside.
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -46,6 +45,7 @@ class JupyterLab:
     notebooks: Path
     program: str = "jupyter-lab"
     port: int = field(default_factory=free_port)
+    token: str = TOKEN
     log: list[str] = field(default_factory=list)
     _process: subprocess.Popen[str] | None = None
     _reader: threading.Thread | None = None
@@ -56,11 +56,12 @@ class JupyterLab:
 
     def url_of(self, page: str) -> str:
         """Return the address of a page, as `notebooks/x.ipynb` of Notebook 7."""
-        return f"http://127.0.0.1:{self.port}/{page}?token={TOKEN}"
+        return f"http://127.0.0.1:{self.port}/{page}?token={self.token}"
 
     def start(self) -> JupyterLab:
         """Return when the page is served."""
         command = [str(self.installation.programs / self.program), *_QUIET]
+        command += [f"--IdentityProvider.token={self.token}"]
         command += [f"--ServerApp.port={self.port}", f"--ServerApp.root_dir={self.notebooks}"]
         command += ["--allow-root"] if os.geteuid() == 0 else []
         self._process = subprocess.Popen(
@@ -77,6 +78,11 @@ class JupyterLab:
         assert said.wait(START_SECONDS), self.text
         assert self._process.poll() is None, self.text
         return self
+
+    def forget_sessions(self) -> None:
+        """Let nobody be signed in any more who was, when it starts again."""
+        (self.home / ".local" / "share" / "jupyter" / "runtime" / "jupyter_cookie_secret").unlink()
+        self.token = f"{self.token}-renewed"
 
     def stop(self) -> None:
         """End it, as when its terminal is closed. Safe to call twice."""

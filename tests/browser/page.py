@@ -70,13 +70,14 @@ class LabPage:
         return described.locator("xpath=following-sibling::dd[1]")
 
     def hold_timers(self) -> None:
-        """From now on what the page wants to do later is not done, so that only the person acts.
-
-        JupyterLab's own dialog about a lost connection is closed when it comes.
-        """
+        """From now on what the page wants to do later is not done, so that only the person acts."""
         now = time.time()
         self.page.clock.install(time=now)
         self.page.clock.pause_at(now + 1)
+        self.close_dialogs()
+
+    def close_dialogs(self) -> None:
+        """Close JupyterLab's own dialog about a lost connection whenever it comes."""
         dialog = self.page.get_by_role("dialog", name="Server Connection Error")
         self.page.add_locator_handler(dialog, self._close_dialog)
 

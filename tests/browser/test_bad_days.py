@@ -35,6 +35,31 @@ def test_the_panel_survives_a_server_that_stops_and_comes_back(start_lab: StartL
     page.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET")
 
 
+def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: StartLab, open_page: OpenPage) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    page.close_dialogs()
+    page.open_panel()
+    expect(page.state).to_have_text("Connected.")
+    page.choose("View", "ACAI Jobs")
+    jobs = page.page.get_by_role("region", name="all jobs", exact=True)
+    expect(jobs.get_by_role("status").filter(has_text="0 jobs")).to_be_visible()
+    lab.stop()
+    lab.forget_sessions()
+    lab.start()
+    expect(page.state).to_have_text(re.compile("^You are signed out. Reload the page and sign in again"))
+    assert page.barriers() == []
+    page.photograph("panel-signed-out")
+    page.try_again.click()
+    expect(page.state).to_have_text(re.compile("^You are signed out"))
+    page.open()
+    page.open_panel()
+    expect(page.state).to_have_text("Connected.")
+    page.choose("View", "ACAI Jobs")
+    expect(jobs.get_by_role("status").filter(has_text="0 jobs")).to_be_visible()
+    page.forgive(".")  # what JupyterLab says of a server that was away, and does not know it
+
+
 def test_a_broken_setting_is_a_sentence_in_the_panel_and_mending_it_is_enough(
     start_lab: StartLab, open_page: OpenPage, home: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""What jobs tell afterwards: a long log, the code that changed, metrics side by side, what depends on what; and cleaning up."""
+"""What jobs tell afterwards: a long log, the code that changed, metrics, what depends on what; and cleaning up."""
 
 from __future__ import annotations
 

@@ -29,12 +29,16 @@ export interface IChoice {
   keep(project: string): void;
 }
 
-export interface IConnectionListener extends Omit<IEventListener, 'onState'> {
+export interface IConnectionListener extends Omit<
+  IEventListener,
+  'onState' | 'onRefused'
+> {
   onState(state: ConnectionState): void;
 }
 
 /** What a server that is restarted says, or who stands before it. */
 const PASSING = ['server_unreachable', 'not_ready', 'unavailable'];
+const SIGNED_OUT = [401, 403];
 const STARTING_TRIES = 20;
 const STARTING_PAUSE_MS = 500;
 
@@ -205,6 +209,13 @@ export class ConnectionStore {
       },
       onReload: () => {
         this.listener.onReload();
+      },
+      onRefused: error => {
+        // Who is signed out waits in vain for a socket.
+        const reason = asAcaiError(error);
+        if (SIGNED_OUT.includes(reason.status)) {
+          this.refuse(reason);
+        }
       }
     });
   }

@@ -26,6 +26,8 @@ export interface IEventStreamOptions {
   onEvent: (event: IEvent) => void;
   /** Whatever was read before is to be read anew: the stream begins here, or events were missed for good. */
   onReload: () => void;
+  /** Why the server was not heard in the other way either. */
+  onRefused?: (error: unknown) => void;
   now?: () => number;
   random?: () => number;
 }
@@ -134,9 +136,12 @@ export class EventStream {
         this.setState('polling');
         this.take(page);
       } while (page.events.length >= PAGE_EVENTS);
-    } catch {
+    } catch (error) {
       if (this._state === 'polling') {
         this.setState('reconnecting');
+      }
+      if (!this.disposed) {
+        this.options.onRefused?.(error);
       }
     } finally {
       this.isAsking = false;

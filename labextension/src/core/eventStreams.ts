@@ -12,6 +12,8 @@ export interface IEventListener {
   /** Whatever was read before is to be read anew: the stream begins here, or events were missed for good. */
   onReload(): void;
   onState?(state: StreamState): void;
+  /** No socket stays open, and the server does not answer either. */
+  onRefused?(error: unknown): void;
 }
 
 /** Somebody's part in a stream. */
@@ -74,6 +76,9 @@ export class EventStreams {
         tell(listeners, one => {
           one.onReload();
         });
+      },
+      onRefused: error => {
+        tell(listeners, one => one.onRefused?.(error));
       }
     });
     const shared = { stream, listeners };
