@@ -53,7 +53,7 @@ def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: St
     page.try_again.click()
     expect(page.state).to_have_text(re.compile("^You are signed out"))
     page.open()
-    page.open_panel()
+    page.choose("View", "ACAI Panel")  # whether or not the layout was kept already
     expect(page.state).to_have_text("Connected.")
     page.choose("View", "ACAI Jobs")
     expect(jobs.get_by_role("status").filter(has_text="0 jobs")).to_be_visible()

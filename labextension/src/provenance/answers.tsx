@@ -92,7 +92,7 @@ function AffectedList(props: {
       aria-label={trans.__('affected by %1', oneLine(found.focus))}
       className="jp-AcaiProvenance-answer"
     >
-      <p role="status">
+      <p aria-live="polite">
         {things.length === 0
           ? trans.__('Nothing was made of %1.', oneLine(found.focus))
           : trans.__(
@@ -128,7 +128,7 @@ function Causes(props: { found: IWhyDifferent }): React.ReactElement {
       aria-label={trans.__('why %1 and %2 differ', ...names)}
       className="jp-AcaiProvenance-answer"
     >
-      <p role="status">
+      <p aria-live="polite">
         {found.causes.length === 0
           ? trans.__('Nothing in their lineages differs: %1 and %2', ...names)
           : trans.__('In what %1 and %2 differ, the nearest first:', ...names)}
