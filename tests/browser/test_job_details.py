@@ -61,6 +61,30 @@ def test_a_person_finds_out_why_a_job_failed_and_cleans_up(start_lab: StartLab, 
     clean_up(table)
     page.page.get_by_role("tab", name="Provenance", exact=True).click()
     ask_the_graph(page)
+    page.page.get_by_role("tab", name="Jobs", exact=True).click()
+    run_with_changes(page, table)
+
+
+def run_with_changes(page: LabPage, table: Table) -> None:
+    """The same job with other values; what cannot be read is said at its field, and nothing is submitted."""
+    job = job_tab(page, table, 1)
+    job.locator("summary").filter(has_text="Run again with changes").click()
+    form = job.get_by_role("form", name="Run again with changes")
+    expect(form.get_by_role("textbox", name="inputs")).to_have_value("raw")
+    form.get_by_role("textbox", name="parameters").fill("depth=3")
+    form.get_by_role("textbox", name="memory").fill("plenty")
+    form.get_by_role("button", name="run with these values").click()
+    expect(form.get_by_role("alert")).to_have_text("'plenty' is not a size; write it like 512Mi or 4Gi.")
+    page.look_at("job-changed", job)
+    form.get_by_role("textbox", name="memory").fill("256Mi")
+    form.get_by_role("textbox", name="name").fill("smaller")
+    form.get_by_role("textbox", name="name").press("Enter")
+    expect(form.get_by_role("status")).to_have_text("job 4 was submitted")
+    form.get_by_role("button", name="open job 4").click()
+    again = page.page.get_by_role("tabpanel", name="job 4").get_by_role("region", name="job 4", exact=True)
+    expect(again).to_contain_text("finished", timeout=JOBS_MS)
+    expect(again).to_contain_text("smaller")
+    expect(again).to_contain_text("256 MB")
 
 
 def read_log(page: LabPage, job: Locator) -> None:

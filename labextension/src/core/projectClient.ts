@@ -1,4 +1,5 @@
 import type {
+  ICreateJob,
   IChangeMetadata,
   IChanged,
   ICosts,
@@ -41,6 +42,11 @@ export class ProjectClient {
 
   job(number: number): Promise<IJob> {
     return this.get(`jobs/${number}`);
+  }
+
+  /** Submit a job. */
+  submit(request: ICreateJob): Promise<IJob> {
+    return this.post('jobs', request);
   }
 
   /** All that is needed to run a job again. */

@@ -127,6 +127,9 @@ function Below(props: {
           reader={reader}
         />
       }
+      onOpen={job => {
+        props.services.openJob(job, project);
+      }}
       onProvenance={
         open === null
           ? null

@@ -14,6 +14,7 @@ import { isGiven } from '../core/given';
 import type { ProjectClient } from '../core/projectClient';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
+import { ChangedRun } from './changedRun';
 import { Editing } from './editing';
 
 export interface ISectionsProps {
@@ -22,13 +23,14 @@ export interface ISectionsProps {
   /** As lines have to name it; empty where it goes without saying. */
   project: string;
   onProvenance: ((spec: string) => void) | null;
+  onOpen: (job: number) => void;
   /** What changed in the code. */
   changes: React.ReactNode;
 }
 
 /** What there is to know of a job beyond how it stands, each part below a heading that opens it. */
 export function Sections(props: ISectionsProps): React.ReactElement {
-  const { model, client, project, onProvenance, changes } = props;
+  const { model, client, project, onProvenance, onOpen, changes } = props;
   const { job } = model;
   return (
     <div className="jp-AcaiSections">
@@ -56,6 +58,18 @@ export function Sections(props: ISectionsProps): React.ReactElement {
         {changes}
         <Asked job={job} client={client}>
           {asked => <Environment job={job} asked={asked} />}
+        </Asked>
+      </Section>
+      <Section title={trans.__('Run again with changes')}>
+        <Asked job={job} client={client}>
+          {asked => (
+            <ChangedRun
+              key={job.number}
+              request={asked.request}
+              submit={request => client.submit(request)}
+              onOpen={onOpen}
+            />
+          )}
         </Asked>
       </Section>
       <Section title={trans.__('Copy')}>

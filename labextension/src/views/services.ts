@@ -4,7 +4,7 @@ import type {
 } from '@jupyterlab/application';
 import { Token } from '@lumino/coreutils';
 
-import { OPEN_PROVENANCE } from '../commandIds';
+import { OPEN_JOB, OPEN_PROVENANCE } from '../commandIds';
 import { JobsClient } from '../core/jobsClient';
 import { JobStore } from '../core/jobStore';
 import { Ticker } from '../core/ticker';
@@ -19,7 +19,9 @@ export class ViewServices {
   constructor(
     readonly connection: IAcaiConnection,
     /** Null where nothing can. */
-    readonly openProvenance: () => OpenProvenance | null
+    readonly openProvenance: () => OpenProvenance | null,
+    /** Show a job of a project in a tab. */
+    readonly openJob: (job: number, project: string) => void
   ) {
     this.jobs = new JobsClient(connection.client);
     this.store = new JobStore({
@@ -49,11 +51,14 @@ export const servicesPlugin: JupyterFrontEndPlugin<IViewServices> = {
   provides: IViewServices,
   activate: (app: JupyterFrontEnd, connection: IAcaiConnection) => {
     const { commands } = app;
-    return new ViewServices(connection, () =>
-      commands.hasCommand(OPEN_PROVENANCE)
-        ? (spec, project) =>
-            void commands.execute(OPEN_PROVENANCE, { spec, project })
-        : null
+    return new ViewServices(
+      connection,
+      () =>
+        commands.hasCommand(OPEN_PROVENANCE)
+          ? (spec, project) =>
+              void commands.execute(OPEN_PROVENANCE, { spec, project })
+          : null,
+      (job, project) => void commands.execute(OPEN_JOB, { job, project })
     );
   }
 };
