@@ -70,7 +70,7 @@ def run_with_changes(page: LabPage, table: Table) -> None:
     job = job_tab(page, table, 1)
     job.locator("summary").filter(has_text="Run again with changes").click()
     form = job.get_by_role("form", name="Run again with changes")
-    expect(form.get_by_role("textbox", name="inputs")).to_have_value("raw")
+    expect(form.get_by_role("textbox", name="inputs")).to_have_value("@raw")
     form.get_by_role("textbox", name="parameters").fill("depth=3")
     form.get_by_role("textbox", name="memory").fill("plenty")
     form.get_by_role("button", name="run with these values").click()
