@@ -116,6 +116,10 @@ class Notebook {
           sharedModel: {
             insertCell: (at, { source }) => {
               this.insert(at, source);
+              return { getId: () => 'cell' };
+            },
+            deleteCell: at => {
+              this.remove(at);
             },
             transact: change => {
               change();
@@ -137,8 +141,11 @@ function cellOf(source: string): ICell {
       sharedModel: {
         getId: () => 'cell',
         getSource: () => text,
-        setSource: changed => {
-          text = changed;
+        updateSource: (start, end, changed) => {
+          text = text.slice(0, start) + changed + text.slice(end);
+        },
+        transact: change => {
+          change();
         }
       }
     },

@@ -44,13 +44,14 @@ def test_the_second_of_two_who_edit_is_told_what_the_first_wrote(start_lab: Star
     pages[0].run(PUT)
     expect(pages[0].output("raw:1")).to_be_visible(timeout=JOBS_MS)
     first, second = (opened(page) for page in pages)
-    edit_attributes(first, second)
-    edit_notes(first, second)
+    edit_attributes(first, second, "raw:1")
+    edit_notes(first, second, "raw:1")
     pages[1].look_at("edited-by-two", second)
     pages[1].forgive("409")
 
 
-def edit_attributes(first: Locator, second: Locator) -> None:
+def edit_attributes(first: Locator, second: Locator, thing: str) -> None:
+    """One writes a value that the other is about to write: told so, they write it again."""
     lines = [one.get_by_role("textbox", name="Add labels and attributes") for one in (first, second)]
     lists = [one.get_by_role("list", name="Labels and attributes") for one in (first, second)]
     lines[1].fill("stage=mine +checked")
@@ -58,7 +59,7 @@ def edit_attributes(first: Locator, second: Locator) -> None:
     lines[0].press("Enter")
     expect(lists[1]).to_contain_text("stage theirs")
     lines[1].press("Enter")
-    expect(second.get_by_role("alert")).to_contain_text("'stage' of raw:1 was not changed: ")
+    expect(second.get_by_role("alert")).to_contain_text(f"'stage' of {thing} was not changed: ")
     expect(second.get_by_role("alert")).to_contain_text("set it to 'theirs' meanwhile")
     expect(lines[1]).to_have_value("stage=mine +checked")
     expect(lists[0]).not_to_contain_text("checked")
@@ -70,8 +71,9 @@ def edit_attributes(first: Locator, second: Locator) -> None:
     expect(second.get_by_role("alert")).to_have_count(0)
 
 
-def edit_notes(first: Locator, second: Locator) -> None:
-    notes = [one.get_by_role("textbox", name="Note on raw:1") for one in (first, second)]
+def edit_notes(first: Locator, second: Locator, thing: str) -> None:
+    """What one types stays when the other writes; whose it is to be is chosen."""
+    notes = [one.get_by_role("textbox", name=f"Note on {thing}") for one in (first, second)]
     notes[1].fill("what I wr")
     notes[0].fill("<b>theirs</b>")
     notes[0].press("Control+Enter")

@@ -110,7 +110,7 @@ def test_the_metadata_names_the_licence(metadata: Message, files: dict[str, byte
 
 def test_the_metadata_names_the_extras(metadata: Message) -> None:
     installed = {"s3", "postgres", "kubernetes", "oidc", "variables", "widgets", "notebooks", "all"}
-    extras = installed | {"lab", "notebook7", "docs", "dev"}
+    extras = installed | {"lab", "notebook7", "collaboration", "docs", "dev"}
     assert set(metadata.get_all("Provides-Extra", [])) == extras
 
 

@@ -14,6 +14,7 @@ import type { IViewServices } from '../views/services';
 import { outputsOf, PLACE } from './cellBar';
 import { FormWidget, type IFormSurroundings } from './formWidget';
 import type { ICell, INotebook } from './notebook';
+import { rewrite } from './sharedCells';
 
 /** What runs the active cell of a notebook. */
 const RUN_CELL = 'notebook:run-cell';
@@ -61,7 +62,7 @@ export class JobForms {
         cell: model.sharedModel.getId()
       },
       source => {
-        model.sharedModel.setSource(source);
+        rewrite(cell, source);
       }
     );
     let snapshot = jobIn(outputsOf(model));

@@ -26,7 +26,9 @@ export interface ICellModel {
   readonly sharedModel: {
     getId(): string;
     getSource(): string;
-    setSource(source: string): void;
+    /** Put a text in place of what stands from `start` to before `end`. */
+    updateSource(start: number, end: number, text: string): void;
+    transact(change: () => void, undoable?: boolean): void;
   };
 }
 
@@ -82,8 +84,9 @@ export interface INotebook {
             source: string;
             metadata: { trusted: boolean };
           }
-        ): unknown;
-        transact(change: () => void): void;
+        ): { getId(): string };
+        deleteCell(index: number): void;
+        transact(change: () => void, undoable?: boolean): void;
       };
     };
   };

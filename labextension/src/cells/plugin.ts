@@ -116,8 +116,9 @@ function addButtons(
     execute: async () => {
       const notebook = notebooks.current;
       if (notebook !== null) {
+        const wasJob = runsAsJob(notebook);
         await connection.connect();
-        toggleRunAsJob(notebook, projectToName(connection));
+        toggleRunAsJob(notebook, projectToName(connection), wasJob);
         commands.notifyCommandChanged(RUN_AS_JOB);
       }
     }

@@ -8,6 +8,7 @@ import {
 } from '../core/runCell';
 import { jobLineIn } from '../core/jobLine';
 import type { ICell, INotebook } from './notebook';
+import { keepOneRunLine, keepOneCell, rewrite } from './sharedCells';
 
 /** The cell that would run as a job if one asked for it now; null where none can. */
 export function cellToRun(notebook: INotebook | null): ICell | null {
@@ -43,18 +44,28 @@ export function runsAsJob(notebook: INotebook | null): boolean {
   return cell !== null && isRunCell(cell.model.sharedModel.getSource());
 }
 
-/** Begin the active cell with the line that makes it a job, or take that away. */
-export function toggleRunAsJob(notebook: INotebook, project: string): void {
+/**
+ * Begin the active cell with the line that makes it a job, or take that away. `wasJob` is what somebody saw who asked for it: what
+ * another did meanwhile is not undone by that.
+ */
+export function toggleRunAsJob(
+  notebook: INotebook,
+  project: string,
+  wasJob = runsAsJob(notebook)
+): void {
   const cell = cellToRun(notebook);
-  if (cell === null) {
+  if (cell === null || runsAsJob(notebook) !== wasJob) {
     return;
   }
   const { content } = notebook;
   const at = content.activeCellIndex;
   const source = cell.model.sharedModel.getSource();
-  const isMissing = isRunCell(source)
-    ? rewrite(cell, toggledRun(source))
-    : makeJob(notebook, cell, toggledRun(source, project));
+  let isMissing = false;
+  if (wasJob) {
+    rewrite(cell, toggledRun(source));
+  } else {
+    isMissing = makeJob(notebook, cell, toggledRun(source, project));
+  }
   if (isMissing) {
     // Shift and Enter run it, and then the job.
     content.activeCellIndex = at;
@@ -84,12 +95,18 @@ export function makeJob(
   if (!isMissing && cell.model.sharedModel.getSource() === source) {
     return false;
   }
+  let added = '';
   sharedModel.transact(() => {
     rewrite(cell, source);
     if (isMissing) {
-      sharedModel.insertCell(cells.indexOf(cell), newCell(LOAD_LINE));
+      const at = cells.indexOf(cell);
+      added = sharedModel.insertCell(at, newCell(LOAD_LINE)).getId();
     }
   });
+  keepOneRunLine(cell);
+  if (isMissing) {
+    keepOneCell(notebook, added);
+  }
   return isMissing;
 }
 
@@ -100,9 +117,4 @@ export function newCell(source: string): {
   metadata: { trusted: boolean };
 } {
   return { cell_type: 'code', source, metadata: { trusted: true } };
-}
-
-function rewrite(cell: ICell, source: string): false {
-  cell.model.sharedModel.setSource(source);
-  return false;
 }

@@ -8,6 +8,7 @@ export const LOAD_LINE = '%load_ext acai_jupyter';
 export const JOB_TYPE = 'application/vnd.acai.job+json';
 
 const RUN = /^\s*%%acai\s+run(?![\w-])/;
+const DOUBLED = /^\s*(%%acai run(?: --project \S+)?)(?!\S)[^\n]*(\n\1)(?!\S)/;
 const OTHER_MAGIC = /^\s*%%/;
 const LOADED = /^[^\S\n]*%(?:load|reload)_ext[^\S\n]+acai_jupyter\b/m;
 
@@ -39,6 +40,16 @@ export function runLine(project: string): string {
 export function projectNamedIn(source: string): string {
   const [line = ''] = source.trimStart().split('\n', 1);
   return /\s--project[ =](\S+)/.exec(line)?.[1] ?? '';
+}
+
+/** Where the words of a second such line stand right below the first one; null where they do not. What follows them is kept. */
+export function secondRun(
+  source: string
+): { start: number; end: number } | null {
+  const [whole, , words = ''] = DOUBLED.exec(source) ?? [];
+  return whole === undefined
+    ? null
+    : { start: whole.length - words.length, end: whole.length };
 }
 
 /** Whether a notebook that is run from its top knows the line. */
