@@ -66,12 +66,12 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start_lab(installed: Installation, home: Path, digits: Path, tmp_path: Path) -> Iterator[StartLab]:
-    """Start JupyterLab on a copy of the notebooks; again for a second one of the same person."""
+    """Start JupyterLab on a copy of the notebooks; again for the same person, or for whose home is given."""
     notebooks = copy_notebooks(ROOT / "notebooks", tmp_path / "notebooks", digits)
     started: list[JupyterLab] = []
 
-    def start(program: str = "jupyter-lab") -> JupyterLab:
-        started.append(JupyterLab(installed, home, notebooks, program))
+    def start(program: str = "jupyter-lab", whose: Path = home) -> JupyterLab:
+        started.append(JupyterLab(installed, whose, notebooks, program))
         return started[-1].start()
 
     yield start

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.jupyterlab import quiet_home
 from tests.browser.page import JOBS_MS, LabPage
+from tests.browser.test_cells import bar
 from tests.browser.test_data import Data
 from tests.browser.test_uploads import Store, drop
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
 
     from tests.browser.conftest import OpenPage, StartLab
+    from tests.packaging.distributions import Installation
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 PUT = """%load_ext acai_jupyter
@@ -50,7 +54,35 @@ def test_the_second_of_two_who_edit_is_told_what_the_first_wrote(start_lab: Star
     pages[1].forgive("409")
 
 
-def edit_attributes(first: Locator, second: Locator, thing: str) -> None:
+def test_the_second_of_two_users_is_told_who_wrote_in_a_jupyterlab_of_their_own(
+    start_lab: StartLab, open_page: OpenPage, installed: Installation, tmp_path: Path
+) -> None:
+    lab = start_lab()
+    first = open_page(lab).open()
+    first.new_notebook()
+    first.run("%load_ext acai_jupyter")
+    first.run("%%acai run\nprint('done')")
+    expect(bar(first, 1)).to_contain_text("job 1 · finished", timeout=JOBS_MS)
+    home, token = quiet_home(tmp_path / "ann"), str(tmp_path / "ann.token")
+    installed.run("acai", "user", "create", "ann", "--role", "member", "--file", token, home=lab.home)
+    installed.run("acai", "login", f"http://127.0.0.1:{lab.port}", "--file", token, home=home)
+    second = open_page(start_lab(whose=home)).open()
+    mine, anns = (job_of(page) for page in (first, second))
+    edit_attributes(anns, mine, "job 1", by="ann")
+    edit_notes(anns, mine, "job 1")
+    first.forgive("409")
+
+
+def job_of(page: LabPage) -> Locator:
+    """The tab of job 1, which is among those in the panel."""
+    page.open_panel()
+    page.panel.get_by_role("button", name=re.compile("^job 1")).click()
+    field = page.page.get_by_role("textbox", name="Add labels and attributes")
+    expect(field).to_be_visible()
+    return page.page.locator(".jp-AcaiJobTab").filter(has=field)
+
+
+def edit_attributes(first: Locator, second: Locator, thing: str, by: str = "") -> None:
     """One writes a value that the other is about to write: told so, they write it again."""
     lines = [one.get_by_role("textbox", name="Add labels and attributes") for one in (first, second)]
     lists = [one.get_by_role("list", name="Labels and attributes") for one in (first, second)]
@@ -60,7 +92,7 @@ def edit_attributes(first: Locator, second: Locator, thing: str) -> None:
     expect(lists[1]).to_contain_text("stage theirs")
     lines[1].press("Enter")
     expect(second.get_by_role("alert")).to_contain_text(f"'stage' of {thing} was not changed: ")
-    expect(second.get_by_role("alert")).to_contain_text("set it to 'theirs' meanwhile")
+    expect(second.get_by_role("alert")).to_contain_text(f"{by} set it to 'theirs' meanwhile")
     expect(lines[1]).to_have_value("stage=mine +checked")
     expect(lists[0]).not_to_contain_text("checked")
     lines[1].press("Enter")  # now that they know
