@@ -391,13 +391,13 @@ GET_JOB = Endpoint(
 GET_LOG = Endpoint(
     "get_log", "GET", f"{PROJECT}/jobs/{{job}}/log", "A stretch of a job's log.", jobs.LogPage, query=queries.LogQuery
 )
-SEARCH_LOG = Endpoint(
-    "search_log",
+LIST_LOG_LINES = Endpoint(
+    "list_log_lines",
     "GET",
     f"{PROJECT}/jobs/{{job}}/log/lines",
-    "The lines of a job's log that have some text.",
+    "Lines of a job's log, by their numbers or by what they have.",
     jobs.FoundLines,
-    query=queries.LogSearch,
+    query=queries.LogLines,
 )
 DOWNLOAD_LOG = Endpoint(
     "download_log",

@@ -282,14 +282,14 @@ class LogPage(msgspec.Struct, frozen=True):
 
 
 class FoundLine(msgspec.Struct, frozen=True):
-    """A line of a log, by its number from 1 on, as it is without looks."""
+    """A line of a log, by its number from 1 on: as it was printed where numbers were asked for, else without looks."""
 
     number: int
     text: str
 
 
 class FoundLines(msgspec.Struct, frozen=True):
-    """Lines of a log that have some text, the first of them, and how many there are among all."""
+    """Lines of a log: the first of those that were asked for, how many of these there are, and among how many."""
 
     lines: list[FoundLine]
     count: int

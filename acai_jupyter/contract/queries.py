@@ -124,10 +124,16 @@ class LogQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wait_seconds: Annotated[float, msgspec.Meta(ge=0, le=30)] = 0
 
 
-class LogSearch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A text to look for in the log of an attempt (without one: the last), of one of its nodes."""
+class LogLines(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Lines of the log of an attempt (without one: the last), of one of its nodes.
 
-    text: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+    Those that have a text; with `error` the first that tells of an error; else those from a number on.
+    """
+
+    text: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    error: bool = False
+    first: Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)] = 1
+    limit: Limit = 100
     attempt: Number | None = None
     node: Number = 0
 

@@ -894,7 +894,7 @@ export interface IFound {
 }
 
 /**
- * A line of a log, by its number from 1 on, as it is without looks.
+ * A line of a log, by its number from 1 on: as it was printed where numbers were asked for, else without looks.
  */
 export interface IFoundLine {
   number: number;
@@ -902,7 +902,7 @@ export interface IFoundLine {
 }
 
 /**
- * Lines of a log that have some text, the first of them, and how many there are among all.
+ * Lines of a log: the first of those that were asked for, how many of these there are, and among how many.
  */
 export interface IFoundLines {
   lines: IFoundLine[];

@@ -33,7 +33,7 @@ BODIES: dict[str, Any] = {
     "plan_job": {"job": {"command": ["true"], "inputs": ["patients"]}},
 }
 QUERIES = {
-    "search_log": "?text=a",
+    "list_log_lines": "?text=a",
     "list_folder": "?path=/",
     "list_files": "?spec=/",
     "list_versions": "?path=/patients/one.txt",
@@ -109,6 +109,8 @@ def test_what_is_asked_for_by_name_is_answered_as_if_it_never_was(team: Team) ->
         "jobs/1",
         "jobs/1/log",
         "jobs/1/log/lines?text=a",
+        "jobs/1/log/lines?first=1",
+        "jobs/1/log/lines?error=true",
         "jobs/1/log.txt",
         "jobs/1/request",
         "jobs/1/miss",

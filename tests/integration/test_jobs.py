@@ -224,6 +224,19 @@ def test_a_large_log_arrives_whole(server: Server) -> None:
     assert shown.stdout == f"{line}\n" * 50_000 + "the end\n"
 
 
+def test_lines_of_a_log_are_read_by_number_and_the_first_error_is_found(server: Server) -> None:
+    job = run(server, "for n in range(1, 50_001): print('line', n)\nprint(end='', flush=True)\nraise KeyError('told')")
+    lines = f"{JOBS}/{job['number']}/log/lines"
+    middle = server.get(f"{lines}?first=25000&limit=2")
+    assert [(one["number"], one["text"]) for one in middle["lines"]] == [(25000, "line 25000"), (25001, "line 25001")]
+    assert middle["of"] > 50_000
+    error = server.get(f"{lines}?error=true")["lines"]
+    assert [(one["number"], one["text"]) for one in error] == [(50_001, "Traceback (most recent call last):")]
+    assert server.get(f"{lines}?first={middle['of']}")["lines"][0]["text"].startswith("KeyError")
+    for hostile in ("first=0", "first=-1", "limit=1001", f"first={2**60}", "error=maybe", "first=1e3"):
+        assert server.ask("GET", f"{lines}?{hostile}").status in (400, 413), hostile
+
+
 def test_a_log_that_is_not_utf8_is_shown_as_well_as_it_can_be(server: Server) -> None:
     program = "import sys; sys.stdout.buffer.write(b'\\xff\\xfe ok \\xe6\\x97\\xa5 ' * 20_000 + b'\\xe6')"
     job = run(server, program)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acai_server.engine.log_search import MOST_COUNTED, MOST_TOLD, WIDEST, search
+from acai_server.engine.log_search import MOST_COUNTED, MOST_TOLD, WIDEST, first_error, search
 
 
 def in_pieces(data: bytes, size: int) -> list[bytes]:
@@ -32,8 +32,8 @@ def test_what_is_found_is_what_a_look_at_each_line_finds(lines: list[str], text:
 def test_what_only_terminals_see_divides_no_words_and_marks_of_tags_are_no_lines() -> None:
     data = b"\x1b[31mer\x1b[1mror\x1b[0m here\n\x1e[ACAI_TAG] job error\n[ACAI_TAG_NUM] job error:1\nan Error\n"
     found = search([data], "error")
-    assert [(one.number, one.text) for one in found.lines] == [(1, "error here"), (4, "an Error")]
-    assert (found.count, found.of) == (2, 4)
+    assert [(one.number, one.text) for one in found.lines] == [(1, "error here"), (2, "an Error")]
+    assert (found.count, found.of) == (2, 2)
 
 
 def test_bytes_that_are_no_text_hide_nothing() -> None:
@@ -53,3 +53,22 @@ def test_of_many_the_first_are_told_and_at_some_number_it_ends(size: int) -> Non
 def test_of_a_wide_line_the_beginning_is_told() -> None:
     found = search([b"x" * 3 * WIDEST + b"needle"], "needle")
     assert [(len(one.text), one.number) for one in found.lines] == [(WIDEST, 1)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Traceback (most recent call last):",
+        "ValueError: no",
+        "2026-01-01 ERROR disk",
+        "\x1b[31mError\x1b[0m: no",
+        "java.lang.Exception",
+        "FATAL",
+    ],
+)
+@pytest.mark.parametrize("size", [7, 1 << 20])
+def test_the_first_line_that_tells_of_an_error_is_found(line: str, size: int) -> None:
+    calm = "0 Errors, no error, Exceptional, ERRORS=0, Traceback is off\n[ACAI_TAG] job Error:1\n"
+    found = first_error(in_pieces(f"{calm}{line}\nlater: KeyError\n".encode(), size))
+    assert [one.number for one in found.lines] == [2]
+    assert first_error([calm.encode()]).lines == []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acai_jupyter.contract.loglines import marked
+from acai_jupyter.contract.queries import LogLines
 from acai_server.db import schema
 from acai_server.db.database import Database
 from acai_server.engine.kept_logs import MEMBER_BYTES, packed
@@ -20,6 +21,8 @@ from acai_server.testing.stages import HandClock, JobUser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from acai_jupyter.contract.jobs import FoundLines
 
 ODD = "é\r50%\r100%\n\x1b[31mred\x1b[0m\n".encode() + b"\xff\xfe\0"
 
@@ -66,6 +69,10 @@ def read(user: JobUser, number: int, attempt: int | None = None) -> bytes:
 
 def stretch(user: JobUser, number: int, offset: int) -> str:
     return user.engine.log(user.project, number, offset).text
+
+
+def lines_of(user: JobUser, number: int, **asked: Any) -> FoundLines:
+    return user.engine.log_lines(user.project, number, LogLines(**asked))
 
 
 def test_before_it_starts_there_is_nothing_and_more_will_come(user: JobUser) -> None:
@@ -151,6 +158,45 @@ def test_a_large_log_is_read_by_what_is_asked_for(user: JobUser) -> None:
     last = user.engine.log(user.project, number, MEMBER_BYTES + 5)
     assert (last.ended, last.next_offset) == (True, len(whole))
     assert user.engine.log(user.project, number, len(whole)).ended
+
+
+def test_lines_have_the_same_numbers_live_and_kept(user: JobUser) -> None:
+    number = started(user)
+    assert lines_of(user, number).of == 0
+    user.say(number, b"one\n[ACAI_TAG] job a:1\ntw")
+    assert [(one.number, one.text) for one in lines_of(user, number).lines] == [(1, "one"), (2, "tw")]
+    user.say(number, state="running")
+    user.say(number, b"o\nValueError\n")
+    live = [lines_of(user, number, first=2), lines_of(user, number, error=True), lines_of(user, number, text="TWO")]
+    assert [[(one.number, one.text) for one in found.lines] for found in live] == [
+        [(2, "two"), (3, "ValueError")],
+        [(3, "ValueError")],
+        [(2, "two")],
+    ]
+    ended(user, number, [b"one\n[ACAI_TAG] job a:1\ntw", b"o\nValueError\n"])
+    assert live == [
+        lines_of(user, number, first=2),
+        lines_of(user, number, error=True),
+        lines_of(user, number, text="TWO"),
+    ]
+
+
+def test_where_less_was_kept_than_was_seen_lines_are_those_that_were_kept(user: JobUser) -> None:
+    number = started(user)
+    user.say(number, b"one\ntwo\nthree\n")
+    assert lines_of(user, number).of == 3
+    ended(user, number, [b"only\nthis"])
+    assert [one.text for one in lines_of(user, number).lines] == ["only", "this"]
+
+
+def test_each_attempt_has_lines_of_its_own(user: JobUser) -> None:
+    number = started(user, retry_failed=True)
+    ended(user, number, [b"first\n"], exit_code=1)
+    user.time.pass_by(60)
+    user.schedule()
+    user.say(number, b"second\nand on")
+    assert [one.text for one in lines_of(user, number, attempt=1).lines] == ["first"]
+    assert [one.text for one in lines_of(user, number).lines] == ["second", "and on"]
 
 
 def test_attempts_have_logs_of_their_own(user: JobUser) -> None:

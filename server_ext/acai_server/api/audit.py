@@ -40,7 +40,7 @@ OPENING = frozenset(
         "create_profiling",
         "get_log",
         "download_log",
-        "search_log",
+        "list_log_lines",
         "get_displays",
         "get_request",
         "export_lineage",

@@ -24,7 +24,7 @@ from acai_jupyter.contract.jobs import (
     RemoveJob,
 )
 from acai_jupyter.contract.plans import Plan, PlanJob
-from acai_jupyter.contract.queries import JobQuery, LogQuery, LogSearch, OverviewQuery, SubmissionQuery, WaitQuery
+from acai_jupyter.contract.queries import JobQuery, LogLines, LogQuery, OverviewQuery, SubmissionQuery, WaitQuery
 from acai_server.api.waits import until
 
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ def explain_miss(call: Call) -> MissReport:
     return call.services.engine.explain_miss(call.project, call.job)
 
 
-def search_log(call: Call) -> FoundLines:
-    """Find lines of a log."""
-    query = call.queried(LogSearch)
-    return call.services.engine.search_log(call.project, call.job, query.text, query.attempt, query.node)
+def list_log_lines(call: Call) -> FoundLines:
+    """List or find lines of a log."""
+    query = call.queried(LogLines)
+    return call.services.engine.log_lines(call.project, call.job, query)
 
 
 def kill_job(call: Call) -> Job:
@@ -127,7 +127,7 @@ OPERATIONS: Operations = {
     endpoints.GET_OVERVIEW: get_overview,
     endpoints.GET_JOB: get_job,
     endpoints.GET_LOG: get_log,
-    endpoints.SEARCH_LOG: search_log,
+    endpoints.LIST_LOG_LINES: list_log_lines,
     endpoints.GET_REQUEST: get_request,
     endpoints.GET_DISPLAYS: get_displays,
     endpoints.EXPLAIN_MISS: explain_miss,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract import loglines
 from acai_jupyter.contract.errors import NotFound, ObjectNotFound
-from acai_jupyter.contract.jobs import LogPage
+from acai_jupyter.contract.jobs import FoundLines, LogPage
 from acai_jupyter.contract.states import END_STATES, JobState
 from acai_server.engine.attempts import runner_name
 from acai_server.engine.kept_logs import KeptLog
+from acai_server.engine.log_lines import LineIndex
 from acai_server.engine.progress import displays_sent
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 PAGE_BYTES = 256 * 1024
 _FOLLOWED = 1000
 """Of so many live logs it is remembered where their bytes are."""
+_INDEXED = 100
+"""Of so many logs it is remembered where their lines are: 16 bytes for each 64 kB of them."""
 _STEP = 1024**2
 
 
@@ -40,6 +43,7 @@ class Logs:
         self._objects = objects
         self._runner = runner
         self._live: OrderedDict[tuple[str, int], _LiveLog] = OrderedDict()
+        self._indexes: OrderedDict[tuple[str, int, bool], LineIndex] = OrderedDict()
         self._lock = threading.Lock()
 
     def page(self, project: ProjectId, number: int, offset: int, attempt: int | None = None, rank: int = 0) -> LogPage:
@@ -62,8 +66,26 @@ class Logs:
     ) -> Iterator[bytes]:
         """Give the bytes of a log as they were printed, from one on; of a log that is live, those until now."""
         job, found = self._find(project, number, attempt, rank)
+        if found is not None:
+            yield from self._stream(job, found, offset, rank)
+
+    def lines(
+        self, project: ProjectId, number: int, attempt: int | None, first: int, limit: int, rank: int = 0
+    ) -> FoundLines:
+        """Return lines of an attempt's log from a number on."""
+        job, found = self._find(project, number, attempt, rank)
         if found is None:
-            return
+            return FoundLines([], 0, 0)
+        # What was kept may be shorter than what was seen of it live.
+        name = runner_name(job, found), rank, self._is_over(job, found)
+        with self._lock:
+            index = self._indexes.setdefault(name, LineIndex())
+            self._indexes.move_to_end(name)
+            while len(self._indexes) > _INDEXED:
+                self._indexes.popitem(last=False)
+        return index.lines(lambda offset: self._stream(job, found, offset, rank), first, limit)
+
+    def _stream(self, job: StoredJob, found: StoredAttempt, offset: int, rank: int) -> Iterator[bytes]:
         if self._is_over(job, found):
             with _told_when_gone(job):
                 yield from KeptLog(self._objects, job, found, rank).stream(offset)

@@ -13,7 +13,7 @@ from acai_jupyter.contract.templates import template_of
 from acai_server.engine import killing, removing
 from acai_server.engine.attempts import slot_key
 from acai_server.engine.launcher import Launcher
-from acai_server.engine.log_search import search
+from acai_server.engine.log_search import first_error, search
 from acai_server.engine.logs import Logs
 from acai_server.engine.monitor import Interface, Monitor
 from acai_server.engine.past_runs import PastRuns
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from acai_jupyter.contract.overviews import Overview
     from acai_jupyter.contract.projects import Machine
+    from acai_jupyter.contract.queries import LogLines
     from acai_jupyter.contract.sweeps import CreateSweep, Sweep
     from acai_server.db.database import Database
     from acai_server.db.jobs import StoredAttempt, StoredJob
@@ -173,11 +174,14 @@ class Engine:
         """Return a stretch of a job's log, of one of its nodes."""
         return self._logs.page(project, number, offset, attempt, node)
 
-    def search_log(
-        self, project: ProjectId, number: int, text: str, attempt: int | None = None, node: int = 0
-    ) -> FoundLines:
-        """Return which lines of an attempt's log have a text; of one that lives, among those printed until now."""
-        return search(self._logs.stream(project, number, attempt, 0, node), text)
+    def log_lines(self, project: ProjectId, number: int, query: LogLines) -> FoundLines:
+        """Return lines of an attempt's log; of one that lives, of those printed until now."""
+        where = (project, number, query.attempt)
+        if query.error:
+            return first_error(self._logs.stream(*where, 0, query.node))
+        if query.text:
+            return search(self._logs.stream(*where, 0, query.node), query.text)
+        return self._logs.lines(*where, query.first, query.limit, query.node)
 
     def log_stream(
         self, project: ProjectId, number: int, attempt: int | None = None, offset: int = 0, node: int = 0
