@@ -5,8 +5,10 @@
 export const OPEN_PANEL = 'acai:open-panel';
 /** With `project`: shows another one from now on; without, asks which. */
 export const SWITCH_PROJECT = 'acai:switch-project';
-/** With `job`: its number. */
+/** With `job`: its number; with `line` and, if any, `attempt`, its log at that line. */
 export const OPEN_JOB = 'acai:open-job';
+/** Of the page's own address. */
+export const OPEN_LINKED_JOB = 'acai:open-linked-job';
 /** With `query`, if any: which jobs. */
 export const OPEN_JOBS = 'acai:open-jobs';
 /** With `before` and `after`: the numbers of two jobs. */

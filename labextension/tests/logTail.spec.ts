@@ -35,9 +35,6 @@ describe('LogTail', () => {
     expect(tail.start).toBe(log.length - TAIL_BYTES);
     expect(new Set(texts())).toEqual(new Set([line.trimEnd()]));
     expect(tail.hasEnded).toBe(true);
-    await tail.showEarlier(log.length);
-    expect(tail.start).toBe(log.length - 4 * TAIL_BYTES);
-    expect(tail.lines.length).toBeLessThanOrEqual(MOST_LINES);
   });
 
   it('keeps so many lines at most of one that grows and grows', async () => {

@@ -192,15 +192,15 @@ def test_a_million_lines_neither_stop_the_page_nor_fill_the_notebook(start_lab: 
     button(page, "log", 1).click()
     log = view(page, 1).get_by_role("log")
     expect(log).to_contain_text("over", timeout=JOBS_MS)
-    page.notebook.get_by_role("button", name="earlier").click()
-    expect(log.locator("code")).to_have_count(5_000, timeout=JOBS_MS)
+    log.press("Home")
+    expect(log).to_contain_text("line 0 of more", timeout=JOBS_MS)
     assert page.notebook.locator("*").count() < MOST_NODES
     save(page)
     notebook = lab.notebooks / "Untitled.ipynb"
     assert re.search(r"line \d{7,} of more than a million", notebook.read_text())
     assert notebook.stat().st_size < 1_000_000
     page.notebook.get_by_role("searchbox", name="Search in the log of job 1").fill("LINE 4711 of")
-    expect(log.locator("code")).to_have_text(["4712line 4711 of more than a million\n"])
+    expect(log.locator("code")).to_have_text(["line 4711 of more than a million\n"])
     expect(view(page, 1).get_by_role("status").filter(has_text=re.compile(r"^1 of [\d,]{9,} lines$"))).to_be_visible()
 
 

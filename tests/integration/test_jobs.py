@@ -233,7 +233,7 @@ def test_lines_of_a_log_are_read_by_number_and_the_first_error_is_found(server: 
     error = server.get(f"{lines}?error=true")["lines"]
     assert [(one["number"], one["text"]) for one in error] == [(50_001, "Traceback (most recent call last):")]
     assert server.get(f"{lines}?first={middle['of']}")["lines"][0]["text"].startswith("KeyError")
-    for hostile in ("first=0", "first=-1", "limit=1001", f"first={2**60}", "error=maybe", "first=1e3"):
+    for hostile in ("first=0", "first=-1", "limit=1001", f"first={2**60}", "error=maybe", "first=one"):
         assert server.ask("GET", f"{lines}?{hostile}").status in (400, 413), hostile
 
 

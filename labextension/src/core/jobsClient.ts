@@ -53,6 +53,28 @@ export class JobsClient {
     return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
   }
 
+  /** Lines from a number on, as they were printed. */
+  logLines(
+    project: string,
+    number: number,
+    attempt: number,
+    first: number,
+    limit: number
+  ): Promise<IFoundLines> {
+    const query = `attempt=${attempt}&first=${first}&limit=${limit}`;
+    return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
+  }
+
+  /** The first line that tells of an error, if one does. */
+  firstError(
+    project: string,
+    number: number,
+    attempt: number
+  ): Promise<IFoundLines> {
+    const query = `attempt=${attempt}&error=true`;
+    return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
+  }
+
   /** All of it, byte for byte. */
   async wholeLog(
     project: string,

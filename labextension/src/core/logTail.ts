@@ -25,11 +25,6 @@ export class LogTail {
   start = 0;
   hasEnded = false;
 
-  /** Whether all that was printed until now is among the lines. */
-  get isWhole(): boolean {
-    return this.start === 0 && this.gone === 0;
-  }
-
   error: AcaiError | null = null;
   isLoading = false;
 
@@ -55,14 +50,6 @@ export class LogTail {
     } while (answered !== this.asked);
     this.isLoading = false;
     this.onChange();
-  }
-
-  /** Show four times as much before what is shown. */
-  async showEarlier(size: number): Promise<void> {
-    const shown = Math.max(TAIL_BYTES, this.offset - this.start);
-    this.begin(Math.max(0, this.offset - 4 * shown));
-    this.hasEnded = false;
-    await this.advance(size);
   }
 
   private async readOn(): Promise<void> {

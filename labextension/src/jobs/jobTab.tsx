@@ -16,7 +16,7 @@ import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
 import { useModel } from '../views/job/hooks';
-import { JobView, snapshotOf } from '../views/job/view';
+import { type IJobViewProps, JobView, snapshotOf } from '../views/job/view';
 import type { ViewServices } from '../views/services';
 import { CodeChanges } from './codeChanges';
 import { Sections } from './sections';
@@ -37,7 +37,14 @@ export class JobTab extends MainAreaWidget<JobTabContent> {
     this.title.closable = true;
     placeTab(this, connection, trans.__('job %1', job));
   }
+
+  showLine(line: number, attempt: number): void {
+    this.content.showLine(line, attempt);
+  }
 }
+
+/** A line of the log to be shown, of an attempt (0: the last); each time it is asked for anew. */
+type LogTarget = IJobViewProps['target'];
 
 class JobTabContent extends ReactWidget {
   constructor(
@@ -50,10 +57,24 @@ class JobTabContent extends ReactWidget {
     this.addClass('jp-AcaiJobTab');
   }
 
-  protected override render(): React.ReactElement {
-    const { job, connection, services } = this;
-    return <Found job={job} connection={connection} services={services} />;
+  showLine(line: number, attempt: number): void {
+    this.target = { line, attempt };
+    this.update();
   }
+
+  protected override render(): React.ReactElement {
+    const { job, connection, services, target } = this;
+    return (
+      <Found
+        job={job}
+        connection={connection}
+        services={services}
+        target={target}
+      />
+    );
+  }
+
+  private target: LogTarget = undefined;
 }
 
 /** The job as it stands under a cell, and below it all else that is known of it. */
@@ -61,8 +82,9 @@ function Followed(props: {
   snapshot: IJobSnapshot;
   connection: IProjectConnection;
   services: ViewServices;
+  target: LogTarget;
 }): React.ReactElement | null {
-  const { snapshot, connection, services } = props;
+  const { snapshot, connection, services, target } = props;
   const [model, setModel] = React.useState<JobModel | null>(null);
   React.useEffect(() => {
     const found = services.store.acquire(snapshot);
@@ -87,7 +109,12 @@ function Followed(props: {
   const client = React.useMemo(() => projectClient(connection), [connection]);
   return model === null ? null : (
     <>
-      <JobView model={model} snapshot={snapshot} services={services} />
+      <JobView
+        model={model}
+        snapshot={snapshot}
+        services={services}
+        target={target}
+      />
       <Below
         model={model}
         client={client}
@@ -146,8 +173,9 @@ function Found(props: {
   job: number;
   connection: IProjectConnection;
   services: ViewServices;
+  target: LogTarget;
 }): React.ReactElement {
-  const { job, connection, services } = props;
+  const { job, connection, services, target } = props;
   const [snapshot, setSnapshot] = React.useState<IJobSnapshot | null>(null);
   const [failure, setFailure] = React.useState('');
   const [tries, setTries] = React.useState(0);
@@ -181,6 +209,7 @@ function Found(props: {
         snapshot={snapshot}
         connection={connection}
         services={services}
+        target={target}
       />
     );
   }

@@ -1,5 +1,6 @@
 import {
   ILayoutRestorer,
+  IRouter,
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
@@ -7,8 +8,14 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 
-import { COMPARE_JOBS, OPEN_JOB, OPEN_JOBS } from '../commandIds';
+import {
+  COMPARE_JOBS,
+  OPEN_JOB,
+  OPEN_JOBS,
+  OPEN_LINKED_JOB
+} from '../commandIds';
 import { projectClient, projectMeant } from '../connection/project';
+import { placeIn } from '../core/logLink';
 import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import { MainTabs } from '../panel/mainTabs';
@@ -25,7 +32,13 @@ export const jobsPlugin: JupyterFrontEndPlugin<void> = {
     'Shows the table of jobs, each job, and two of them side by side in the main area.',
   autoStart: true,
   requires: [IAcaiConnection, IViewServices],
-  optional: [ICommandPalette, ILayoutRestorer, ISettingRegistry, ILauncher],
+  optional: [
+    ICommandPalette,
+    ILayoutRestorer,
+    ISettingRegistry,
+    ILauncher,
+    IRouter
+  ],
   activate: activateJobs
 };
 
@@ -36,7 +49,8 @@ function activateJobs(
   palette: ICommandPalette | null,
   restorer: ILayoutRestorer | null,
   registry: ISettingRegistry | null,
-  launcher: ILauncher | null
+  launcher: ILauncher | null,
+  router: IRouter | null
 ): void {
   const tabs = new MainTabs(app, 'acai-jobs');
   addJob(app, connection, services, tabs);
@@ -50,6 +64,9 @@ function activateJobs(
   });
   if (restorer !== null) {
     tabs.restore(restorer);
+  }
+  if (router !== null) {
+    addLinks(app, router);
   }
 }
 
@@ -67,7 +84,7 @@ function addJob(
         : trans.__('Open Job'),
     caption: trans.__('Show a job in a tab of its own'),
     isVisible: args => typeof args.job === 'number',
-    execute: async ({ job, project: named }) => {
+    execute: async ({ job, project: named, line, attempt }) => {
       if (typeof job !== 'number' || !Number.isSafeInteger(job)) {
         return;
       }
@@ -75,13 +92,34 @@ function addJob(
         import('./jobTab'),
         projectMeant(connection, named)
       ]);
-      await tabs.show(
+      const tab = await tabs.show(
         JobTab.idOf(job, project),
         { command: OPEN_JOB, job, project },
         () => new JobTab(job, connection.inProject(project), services)
       );
+      if (tab instanceof JobTab && typeof line === 'number') {
+        tab.showLine(line, typeof attempt === 'number' ? attempt : 0);
+      }
     }
   });
+}
+
+/** Open what the address of the page links to, once what was open before is there again. */
+function addLinks(app: JupyterFrontEnd, router: IRouter): void {
+  const { commands } = app;
+  commands.addCommand(OPEN_LINKED_JOB, {
+    label: trans.__('Open the Linked Line of a Log'),
+    isVisible: () => false,
+    execute: ({ search }) => {
+      const place = typeof search === 'string' ? placeIn(search) : null;
+      if (place !== null) {
+        const { job, attempt, line, project } = place;
+        const args = { job, attempt, line, project };
+        void app.restored.then(() => commands.execute(OPEN_JOB, args));
+      }
+    }
+  });
+  router.register({ command: OPEN_LINKED_JOB, pattern: /[?&]acai-job=/ });
 }
 
 function addCompare(

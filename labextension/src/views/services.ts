@@ -2,11 +2,14 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { PageConfig, URLExt } from '@jupyterlab/coreutils';
 import { Token } from '@lumino/coreutils';
 
 import { OPEN_JOB, OPEN_PROVENANCE } from '../commandIds';
+import { projectToName } from '../connection/project';
 import { JobsClient } from '../core/jobsClient';
 import { JobStore } from '../core/jobStore';
+import { logLink } from '../core/logLink';
 import { Ticker } from '../core/ticker';
 import { IAcaiConnection } from '../tokens';
 import { Visibility } from './visibility';
@@ -28,6 +31,16 @@ export class ViewServices {
       ask: (project, number) => this.jobs.job(project, number),
       follow: (project, listener) => connection.follow(project, listener)
     });
+  }
+
+  /** The address that opens a log at a line. */
+  linkTo(job: number, attempt: number, line: number, project: string): string {
+    const page = new URL(
+      URLExt.join(PageConfig.getBaseUrl(), 'lab'),
+      window.location.href
+    ).href;
+    const named = projectToName(this.connection, project);
+    return logLink(page, { job, attempt, line, project: named });
   }
 
   readonly jobs: JobsClient;

@@ -3,6 +3,8 @@ import * as React from 'react';
 import type { Line } from '../../core/ansi';
 import { textOf } from '../../core/logTail';
 import { trans } from '../../core/translation';
+import { LogLine } from './logLine';
+import type { IGoal } from './logWindow';
 
 /** A line with its place among those that were read. */
 export interface IFoundLine {
@@ -12,12 +14,18 @@ export interface IFoundLine {
   number?: number;
 }
 
+/** The lines of a log that have some text; their numbers where the first one is the log's. */
 export function findLines(
   lines: readonly Line[],
-  wanted: string
+  wanted: string,
+  isWhole = true
 ): IFoundLine[] {
   const low = wanted.toLowerCase();
-  const all = lines.map((line, at) => ({ line, at }));
+  const all = lines.map((line, at) => ({
+    line,
+    at,
+    number: isWhole ? at + 1 : undefined
+  }));
   return low === ''
     ? all
     : all.filter(({ line }) => textOf(line).toLowerCase().includes(low));
@@ -31,11 +39,14 @@ export interface ILogLinesProps {
   wanted: string;
   /** Whether a long line goes on below its beginning. */
   wraps: boolean;
+  marked: number | null;
+  goal: IGoal | null;
+  onMark: (number: number) => void;
 }
 
 /** Lines in their looks. It stays at the end until somebody scrolls up. */
 export function LogLines(props: ILogLinesProps): React.ReactElement {
-  const { found, gone, job, wanted, wraps } = props;
+  const { found, gone, job, wanted, wraps, marked, goal, onMark } = props;
   const node = React.useRef<HTMLPreElement>(null);
   const isAtEnd = React.useRef(true);
   React.useLayoutEffect(() => {
@@ -43,6 +54,18 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
       node.current.scrollTop = node.current.scrollHeight;
     }
   }, [found, wanted]);
+  React.useLayoutEffect(() => {
+    const all = node.current;
+    if (goal?.number === 'end' && all !== null) {
+      all.scrollTop = all.scrollHeight;
+    }
+    if (typeof goal?.number === 'number') {
+      isAtEnd.current = false;
+      all
+        ?.querySelector(`[data-number="${goal.number}"]`)
+        ?.scrollIntoView({ block: 'nearest' });
+    }
+  }, [goal]);
   return (
     <pre
       ref={node}
@@ -59,64 +82,15 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
       }}
     >
       {found.map(({ line, at, number }) => (
-        <LogLine line={line} number={number} wanted={wanted} key={gone + at} />
+        <LogLine
+          line={line}
+          number={number}
+          wanted={wanted}
+          isMarked={number !== undefined && number === marked}
+          onMark={onMark}
+          key={gone + at}
+        />
       ))}
     </pre>
   );
-}
-
-const LogLine = React.memo(function LogLine(props: {
-  line: Line;
-  number?: number;
-  wanted: string;
-}): React.ReactElement {
-  const { line, number, wanted } = props;
-  return (
-    <code>
-      {number !== undefined && (
-        <span className="jp-AcaiLog-number">{number}</span>
-      )}
-      {line.map(({ text, look }, index) =>
-        look === '' ? (
-          <Marked text={text} wanted={wanted} key={index} />
-        ) : (
-          <span className={classesOf(look)} key={index}>
-            <Marked text={text} wanted={wanted} />
-          </span>
-        )
-      )}
-      {'\n'}
-    </code>
-  );
-});
-
-/** What was searched for is marked; what goes over a change of looks is found, and not marked. */
-function Marked(props: { text: string; wanted: string }): React.ReactElement {
-  const { text, wanted } = props;
-  const parts: React.ReactNode[] = [];
-  let from = 0;
-  if (wanted !== '') {
-    const [low, sought] = [text.toLowerCase(), wanted.toLowerCase()];
-    // Where lower case has another length, places do not fit.
-    let at = low.length === text.length ? low.indexOf(sought) : -1;
-    for (; at >= 0; at = low.indexOf(sought, from)) {
-      const to = at + sought.length;
-      parts.push(text.slice(from, at));
-      parts.push(<mark key={at}>{text.slice(at, to)}</mark>);
-      from = to;
-    }
-  }
-  return (
-    <>
-      {parts}
-      {text.slice(from)}
-    </>
-  );
-}
-
-function classesOf(look: string): string {
-  return look
-    .split(' ')
-    .map(one => `jp-AcaiLog-${one}`)
-    .join(' ');
 }

@@ -2,21 +2,33 @@ import * as React from 'react';
 
 import type { IJob } from '../../contract';
 import { asAcaiError } from '../../core/connectionStore';
-import { formatSize } from '../../core/format';
 import { isGiven } from '../../core/given';
 import type { JobModel } from '../../core/jobModel';
 import { hasEnded } from '../../core/jobText';
-import { LogTail, MOST_LINES } from '../../core/logTail';
+import { nextHit } from '../../core/logHits';
+import { LogPages } from '../../core/logPages';
+import { LogTail } from '../../core/logTail';
 import { trans } from '../../core/translation';
 import { LogSearch } from '../../core/logSearch';
 import type { ViewServices } from '../services';
 import { findLines, LogLines } from './logLines';
-import { LogTools } from './logTools';
+import { FirstError, HitButtons, LineLink, LogTools } from './logTools';
+import { type IGoal, LogWindow } from './logWindow';
+import { keepWraps, wrapsKept } from './wrapKept';
 
 export interface ILogPanelProps {
   model: JobModel;
   project: string;
   services: ViewServices;
+  target?: ILogTarget;
+  /** Somebody does something with it. */
+  onUse?: () => void;
+}
+
+/** A line that is to be shown, of an attempt; of the last one where that is 0. */
+export interface ILogTarget {
+  line: number;
+  attempt: number;
 }
 
 /** Which attempt's log is read, and how long it is as far as that is known. */
@@ -30,7 +42,12 @@ interface ILogSource {
 export function LogPanel(props: ILogPanelProps): React.ReactElement {
   const { job, logBytes } = props.model;
   return (
-    <div className="jp-AcaiLog" data-lm-suppress-shortcuts="true">
+    <div
+      className="jp-AcaiLog"
+      data-lm-suppress-shortcuts="true"
+      onFocus={props.onUse}
+      onWheel={props.onUse}
+    >
       {isGiven(job.answered_by) ? (
         <AnsweringLog {...props} number={job.answered_by} />
       ) : (
@@ -71,6 +88,7 @@ function AnsweringLog(
           services={services}
           job={found}
           logBytes={found.attempts.at(-1)?.log_bytes ?? 0}
+          target={props.target}
         />
       )}
     </>
@@ -83,9 +101,15 @@ function LogOfJob(props: {
   logBytes: number;
   project: string;
   services: ViewServices;
+  target?: ILogTarget;
 }): React.ReactElement {
-  const { job, logBytes, project, services } = props;
+  const { job, logBytes, project, services, target } = props;
   const [chosen, setChosen] = React.useState<number | null>(null);
+  React.useEffect(() => {
+    if (target !== undefined && target.attempt > 0) {
+      setChosen(target.attempt);
+    }
+  }, [target]);
   const source = sourceOf(job, logBytes, chosen);
   if (source === null) {
     return (
@@ -102,7 +126,9 @@ function LogOfJob(props: {
       project={project}
       source={source}
       stage={job.state}
+      isOver={hasEnded(job) || source.attempt !== job.attempts.length}
       services={services}
+      target={target}
     >
       {job.attempts.length > 1 && (
         <select
@@ -144,61 +170,109 @@ interface ILogViewProps {
   source: ILogSource;
   /** When it changes there may be more, though the size is as before. */
   stage: string;
+  isOver: boolean;
   services: ViewServices;
+  target?: ILogTarget;
   children?: React.ReactNode;
 }
 
-/** The end of a log as a terminal shows it, growing while it is written, and a search in all of it. */
+/** A log as a terminal shows it, from its end on, growing while it is written, and a search in all of it. */
 function LogView(props: ILogViewProps): React.ReactElement {
-  const { source, children } = props;
-  const tail = useTail(props);
+  const { source, project, services, isOver, children } = props;
+  const { number, attempt } = source;
+  const pages = usePages(props);
+  const tail = useTail(props, pages.count === null);
   const [wanted, setWanted] = React.useState('');
-  const [wraps, setWraps] = React.useState(true);
-  const search = useSearch(props, tail.isWhole ? '' : wanted);
-  const found = search.lines ?? findLines(tail.lines, wanted);
-  const error = tail.error ?? search.error;
+  const [onlyHits, setOnlyHits] = React.useState(true);
+  const [wraps, setWraps] = useWrap();
+  const { marked, goal, mark, show, showEnd } = useMark(props);
+  const whole = pages.whole;
+  const search = useSearch(props, whole === null ? wanted : '');
+  const found =
+    search.lines ?? findLines(whole ?? tail.lines, wanted, whole !== null);
+  const hits = wanted === '' ? [] : found.flatMap(one => one.number ?? []);
+  const error = pages.error ?? tail.error ?? search.error;
+  const go = (to: number | undefined) => {
+    if (to !== undefined) {
+      setOnlyHits(false);
+      show(to);
+    }
+  };
+  const goOn = (by: 1 | -1) => {
+    go(nextHit(hits, marked ?? 0, by));
+  };
+  const isWindow =
+    pages.count !== null &&
+    whole === null &&
+    (wanted === '' || !onlyHits || search.lines === null);
+  const lines = {
+    job: number,
+    wanted,
+    wraps,
+    marked,
+    goal,
+    onMark: onlyHits && wanted !== '' ? go : mark
+  };
   return (
     <>
       <div className="jp-AcaiLog-bar">
         <input
           type="search"
           className="jp-AcaiLog-search"
-          aria-label={trans.__('Search in the log of job %1', source.number)}
+          aria-label={trans.__('Search in the log of job %1', number)}
           placeholder={trans.__('search')}
           value={wanted}
           onChange={event => {
+            setOnlyHits(true);
             setWanted(event.target.value);
           }}
+          onKeyDown={event => {
+            if (event.key === 'Enter') {
+              goOn(event.shiftKey ? -1 : 1);
+            }
+          }}
         />
+        {hits.length > 0 && (
+          <HitButtons
+            job={number}
+            onlyHits={onlyHits}
+            onOnlyHits={setOnlyHits}
+            onGo={goOn}
+          />
+        )}
         {children}
+        <FirstError
+          job={number}
+          find={() => services.jobs.firstError(project, number, attempt)}
+          onFound={line => {
+            setWanted('');
+            show(line);
+          }}
+        />
         <LogTools
-          job={source.number}
-          attempt={source.attempt}
+          job={number}
+          attempt={attempt}
           wraps={wraps}
           onWrap={setWraps}
-          read={() =>
-            props.services.jobs.wholeLog(
-              props.project,
-              source.number,
-              source.attempt
-            )
-          }
+          onEnd={showEnd}
+          read={() => services.jobs.wholeLog(project, number, attempt)}
         />
         <span className="jp-AcaiLog-count" role="status">
           {wanted === ''
             ? ''
             : search.isAsking
               ? trans.__('Asking…')
-              : foundWords(search, found.length, tail.lines.length)}
+              : foundWords(
+                  search,
+                  found.length,
+                  pages.count ?? tail.lines.length
+                )}
         </span>
-        {tail.start > 0 && tail.lines.length < MOST_LINES && (
-          <button
-            type="button"
-            className="jp-AcaiView-button"
-            onClick={() => void tail.showEarlier(source.size)}
-          >
-            {trans.__('earlier (%1)', formatSize(tail.start))}
-          </button>
+        {marked !== null && (
+          <LineLink
+            line={marked}
+            address={services.linkTo(number, attempt, marked, project)}
+          />
         )}
       </div>
       {error !== null && (
@@ -206,22 +280,76 @@ function LogView(props: ILogViewProps): React.ReactElement {
           {error.message}
         </p>
       )}
-      <LogLines
-        found={found}
-        gone={search.lines === null ? tail.gone : 0}
-        job={source.number}
-        wanted={wanted}
-        wraps={wraps}
-      />
-      {tail.lines.length === 0 && tail.hasEnded && (
+      {isWindow ? (
+        <LogWindow {...lines} pages={pages} count={pages.count ?? 0} />
+      ) : (
+        <LogLines
+          {...lines}
+          found={whole !== null && !onlyHits ? findLines(whole, '') : found}
+          gone={0}
+        />
+      )}
+      {pages.count === 0 && isOver && (
         <p className="jp-AcaiLog-empty">{trans.__('It printed nothing.')}</p>
       )}
     </>
   );
 }
 
-function useTail(props: ILogViewProps): LogTail {
+/** The line that is marked, and where somebody wants to be; each wish is another one. */
+function useMark({ target }: ILogViewProps) {
+  const [marked, setMarked] = React.useState<number | null>(null);
+  const [goal, setGoal] = React.useState<IGoal | null>(null);
+  const show = React.useCallback((number: number) => {
+    setMarked(number);
+    setGoal({ number });
+  }, []);
+  const showEnd = React.useCallback(() => {
+    setGoal({ number: 'end' });
+  }, []);
+  React.useEffect(() => {
+    if (target !== undefined) {
+      show(target.line);
+    }
+  }, [target, show]);
+  return { marked, goal, mark: setMarked, show, showEnd };
+}
+
+/** The browser remembers it, where it may. */
+function useWrap(): [boolean, (wraps: boolean) => void] {
+  const [wraps, setWraps] = React.useState(wrapsKept);
+  return [
+    wraps,
+    wanted => {
+      setWraps(wanted);
+      keepWraps(wanted);
+    }
+  ];
+}
+
+/** All lines by their numbers. */
+function usePages(props: ILogViewProps): LogPages {
   const { project, source, stage, services } = props;
+  const { number, attempt, size } = source;
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  const pages = React.useMemo(
+    () =>
+      new LogPages(
+        (first, limit) =>
+          services.jobs.logLines(project, number, attempt, first, limit),
+        again
+      ),
+    [services, project, number, attempt]
+  );
+  React.useEffect(() => {
+    void pages.advance();
+  }, [pages, size, stage]);
+  return pages;
+}
+
+/** The end of a long log, which is there before the server has counted its lines. */
+function useTail(props: ILogViewProps, isWanted: boolean): LogTail {
+  const { project, source, services } = props;
   const { number, attempt, size } = source;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   const tail = React.useMemo(
@@ -233,8 +361,10 @@ function useTail(props: ILogViewProps): LogTail {
     [services, project, number, attempt]
   );
   React.useEffect(() => {
-    void tail.advance(size);
-  }, [tail, size, stage]);
+    if (isWanted) {
+      void tail.advance(size);
+    }
+  }, [tail, size, isWanted]);
   return tail;
 }
 

@@ -11,17 +11,19 @@ import type { ViewServices } from '../services';
 import { Actions } from './actions';
 import { Details } from './details';
 import { useModel, useSeconds } from './hooks';
-import { LogPanel } from './logPanel';
+import { type ILogTarget, LogPanel } from './logPanel';
 
 export interface IJobViewProps {
   model: JobModel;
   snapshot: IJobSnapshot;
   services: ViewServices;
+  /** A line of the log to be shown; each time it is another object. */
+  target?: ILogTarget;
 }
 
 /** A job: a line, what it does now or how it went, its log, and what can be done with it. */
 export function JobView(props: IJobViewProps): React.ReactElement {
-  const { model, snapshot, services } = props;
+  const { model, snapshot, services, target } = props;
   useModel(model);
   const { job } = model;
   const isLive = model.isLive;
@@ -34,6 +36,12 @@ export function JobView(props: IJobViewProps): React.ReactElement {
   const showsLog =
     hasLog ?? (isLive && hasBegun && snapshot.log_is_below !== true);
   const showsDetails = hasDetails ?? isLive;
+
+  React.useEffect(() => {
+    if (target !== undefined) {
+      setLog(true);
+    }
+  }, [target]);
 
   const attempt = async (act: () => Promise<void>) => {
     setError('');
@@ -100,7 +108,16 @@ export function JobView(props: IJobViewProps): React.ReactElement {
         </p>
       )}
       {showsLog && (
-        <LogPanel model={model} project={project} services={services} />
+        <LogPanel
+          model={model}
+          project={project}
+          services={services}
+          target={target}
+          onUse={() => {
+            // It does not go with the job's end while somebody reads it.
+            setLog(true);
+          }}
+        />
       )}
       {next !== null && <NextJob snapshot={next} services={services} />}
     </section>
