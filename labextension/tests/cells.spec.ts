@@ -7,11 +7,14 @@ import {
   JOB_TYPE,
   jobIn,
   knowsRunLine,
+  ranIn,
+  SWEEP_TYPE,
   toggledRun
 } from '../src/core/runCell';
 import type { ICell, INotebook } from '../src/cells/notebook';
 import { cellToRun, runsAsJob, toggleRunAsJob } from '../src/cells/runAsJob';
 import { useAsInput } from '../src/cells/useAsInput';
+import { isSameSweep } from '../src/core/sweepSnapshot';
 import { CellBars } from '../src/cells/cellBars';
 import { makeJob, snapshotOf } from './jobs';
 
@@ -41,6 +44,24 @@ describe('A cell that runs as a job', () => {
     );
     expect(jobIn([{ 'text/plain': 'job 7' }])).toBeNull();
     expect(jobIn([first ?? {}, { [JOB_TYPE]: { number: 'x' } }])).toBeNull();
+  });
+
+  it('names the sweep or the job that it became last', () => {
+    const job = { [JOB_TYPE]: snapshotOf(makeJob({ number: 1 })) };
+    const table = { tag: 'sweep-2', parameters: [], metrics: [], rows: [] };
+    const snapshot = { project: 'default', count: 2, table };
+    const sweep = { [SWEEP_TYPE]: snapshot };
+    expect(ranIn([job, sweep, { 'text/plain': '' }])).toEqual({
+      kind: 'sweep',
+      snapshot
+    });
+    expect(ranIn([sweep, job])?.kind).toBe('job');
+    expect(ranIn([{ 'text/plain': 'sweep-2' }])).toBeNull();
+    const nameless = { ...snapshot, table: { ...table, tag: 7 } };
+    expect(ranIn([job, { [SWEEP_TYPE]: nameless }])).toBeNull();
+    const later = { ...snapshot, count: 3 };
+    expect(isSameSweep(snapshot, later)).toBe(true);
+    expect(isSameSweep(snapshot, { ...later, project: 'other' })).toBe(false);
   });
 
   it('needs a notebook that knows the line', () => {

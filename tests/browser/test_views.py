@@ -130,6 +130,27 @@ def test_jobs_are_ended_and_run_again_by_the_keyboard(start_lab: StartLab, open_
     expect(sweep.get_by_role("button", name="kill all")).to_have_count(0)
 
 
+def test_a_sweep_has_a_bar_that_ends_it_and_opens_its_jobs(start_lab: StartLab, open_page: OpenPage) -> None:
+    page = open_page(start_lab()).open()
+    page.new_notebook()
+    page.run(LOAD)
+    page.run("%%acai run --memory 512Mi\npass")
+    expect(view(page, 1)).to_contain_text("finished", timeout=JOBS_MS)
+    page.run("%%acai run --sweep lr=1,2 --memory 512Mi --detach\nimport time\nwhile True: time.sleep(0.05)")
+    bar = page.notebook.get_by_role("region", name="the cell's sweep-2", exact=True)
+    expect(bar).to_contain_text(re.compile(r"sweep-2 · 2 jobs · .*running"), timeout=JOBS_MS)
+    page.look_at("cell-sweep", bar)
+    bar.get_by_role("button", name="kill all jobs of the cell's sweep-2").press("Enter")
+    expect(bar.get_by_role("button", name="let them run")).to_be_focused()
+    bar.get_by_role("button", name="yes, end all jobs of sweep-2").press("Enter")
+    expect(bar).to_contain_text("2 jobs · 2 killed", timeout=JOBS_MS)
+    expect(bar.get_by_role("button", name="kill all")).to_have_count(0)
+    bar.get_by_role("button", name="sweep-2 in the table of jobs").click()
+    expect(page.page.get_by_label("Which jobs")).to_have_value("'sweep-2' in tags")
+    jobs = page.page.get_by_role("grid", name="jobs")
+    expect(jobs).to_have_attribute("aria-rowcount", "3", timeout=JOBS_MS)
+
+
 def test_what_others_wrote_is_text_everywhere_and_lists_are_live(start_lab: StartLab, open_page: OpenPage) -> None:
     page = open_page(start_lab()).open()
     page.new_notebook()

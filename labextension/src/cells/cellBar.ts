@@ -1,19 +1,19 @@
 import type { IDisposable } from '@lumino/disposable';
 import { PanelLayout, type Widget } from '@lumino/widgets';
 
-import type { IJobSnapshot } from '../core/jobModel';
 import { isSame } from '../core/jobSnapshot';
-import { isRunCell, jobIn } from '../core/runCell';
+import { isRunCell, type Ran, ranIn } from '../core/runCell';
+import { isSameSweep } from '../core/sweepSnapshot';
 import type { ICell, ICellModel, IOutputModel } from './notebook';
 
 /** Below the cell's header, above its code. */
 export const PLACE = 1;
 
-/** The bar of one cell: there while the cell runs as a job and its output names one. */
+/** The bar of one cell: there while the cell runs as a job, or a sweep of them, and its output names it. */
 export class CellBar implements IDisposable {
   constructor(
     private readonly cell: ICell,
-    private readonly makeBar: (snapshot: IJobSnapshot) => Promise<Widget>,
+    private readonly makeBar: (ran: Ran) => Promise<Widget>,
     private readonly canHave: () => boolean
   ) {
     this.model = cell.model;
@@ -42,16 +42,16 @@ export class CellBar implements IDisposable {
 
   private readonly look = (): void => {
     const found = isRunCell(this.model.sharedModel.getSource())
-      ? jobIn(outputsOf(this.model))
+      ? ranIn(outputsOf(this.model))
       : null;
-    const before = this.snapshot;
+    const before = this.ran;
     if (
       found === before ||
-      (found !== null && before !== null && isSame(found, before))
+      (found !== null && before !== null && isOfOne(found, before))
     ) {
       return;
     }
-    this.snapshot = found;
+    this.ran = found;
     this.shown?.dispose();
     this.shown = null;
     if (found !== null) {
@@ -59,15 +59,15 @@ export class CellBar implements IDisposable {
     }
   };
 
-  private async show(snapshot: IJobSnapshot): Promise<void> {
+  private async show(ran: Ran): Promise<void> {
     await this.cell.ready;
     if (!this.canHave()) {
       return;
     }
-    const bar = await this.makeBar(snapshot);
+    const bar = await this.makeBar(ran);
     const { layout } = this.cell;
     if (
-      this.snapshot === snapshot &&
+      this.ran === ran &&
       !this._isDisposed &&
       layout instanceof PanelLayout
     ) {
@@ -80,9 +80,17 @@ export class CellBar implements IDisposable {
 
   /** A cell that is gone has none any more. */
   private readonly model: ICellModel;
-  private snapshot: IJobSnapshot | null = null;
+  private ran: Ran | null = null;
   private shown: Widget | null = null;
   private _isDisposed = false;
+}
+
+/** Whether both are the same job or sweep, however it stood. */
+function isOfOne(one: Ran, other: Ran): boolean {
+  if (one.kind === 'job') {
+    return other.kind === 'job' && isSame(one.snapshot, other.snapshot);
+  }
+  return other.kind === 'sweep' && isSameSweep(one.snapshot, other.snapshot);
 }
 
 /** What the outputs hold, but for lines that were printed: those are many, and no jobs. */

@@ -5,16 +5,22 @@ import {
 } from '@jupyterlab/application';
 import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { DisposableDelegate } from '@lumino/disposable';
 
-import { EDIT_JOB, OPEN_JOB, RUN_AS_JOB, USE_AS_INPUT } from '../commandIds';
+import {
+  EDIT_JOB,
+  OPEN_JOB,
+  OPEN_JOBS,
+  RUN_AS_JOB,
+  USE_AS_INPUT
+} from '../commandIds';
 import {
   projectMeant,
   projectToName,
   usualProject
 } from '../connection/project';
-import type { IJobSnapshot } from '../core/jobModel';
-import { RUN_LINE } from '../core/runCell';
+import { type Ran, RUN_LINE } from '../core/runCell';
 import { trans } from '../core/translation';
 import { acaiIcon, optionsIcon } from '../panel/icon';
 import { IAcaiConnection } from '../tokens';
@@ -65,14 +71,24 @@ function addBars(
   settings: CellSettings
 ): void {
   const { commands } = app;
-  const makeBar = async (snapshot: IJobSnapshot) => {
-    const { JobBar } = await import('./bar');
-    const { project, number } = snapshot;
-    const open = () => {
-      void commands.execute(OPEN_JOB, { job: number, project });
-    };
-    const canOpen = commands.hasCommand(OPEN_JOB);
-    return new JobBar(snapshot, services, canOpen ? open : null);
+  const opener = (command: string, args: ReadonlyPartialJSONObject) =>
+    commands.hasCommand(command)
+      ? () => void commands.execute(command, args)
+      : null;
+  const makeBar = async ({ kind, snapshot }: Ran) => {
+    const { project } = snapshot;
+    if (kind === 'job') {
+      const { JobBar } = await import('./bar');
+      const open = opener(OPEN_JOB, { job: snapshot.number, project });
+      return new JobBar(snapshot, services, open);
+    }
+    const [{ SweepBar }, { clauseFor }] = await Promise.all([
+      import('./sweepBar'),
+      import('../core/queryText')
+    ]);
+    const query = clauseFor('tags', snapshot.table.tag);
+    const open = opener(OPEN_JOBS, { query, project });
+    return new SweepBar(snapshot, services, open);
   };
   const canHave = () => settings.now.bars;
   app.docRegistry.addWidgetExtension(NOTEBOOK, {

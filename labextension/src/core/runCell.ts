@@ -1,11 +1,13 @@
 import type { IJobSnapshot } from './jobModel';
 import { readSnapshot } from './jobSnapshot';
 import { quoted } from './shellWords';
+import { type ISweepSnapshot, readSweep } from './sweepSnapshot';
 
 /** What makes a cell run as a job. */
 export const RUN_LINE = '%%acai run';
 export const LOAD_LINE = '%load_ext acai_jupyter';
 export const JOB_TYPE = 'application/vnd.acai.job+json';
+export const SWEEP_TYPE = 'application/vnd.acai.sweep+json';
 
 const RUN = /^\s*%%acai\s+run(?![\w-])/;
 const DOUBLED = /^\s*(%%acai run(?: --project \S+)?)(?!\S)[^\n]*(\n\1)(?!\S)/;
@@ -55,6 +57,30 @@ export function secondRun(
 /** Whether a notebook that is run from its top knows the line. */
 export function knowsRunLine(sources: readonly string[]): boolean {
   return sources.some(source => LOADED.test(source));
+}
+
+/** What a cell became: one job, or a sweep of them. */
+export type Ran =
+  | { readonly kind: 'job'; readonly snapshot: IJobSnapshot }
+  | { readonly kind: 'sweep'; readonly snapshot: ISweepSnapshot };
+
+/** The job or sweep that the outputs of a cell name: the last one, if there are several. */
+export function ranIn(
+  outputs: readonly { readonly [type: string]: unknown }[]
+): Ran | null {
+  const last = [...outputs]
+    .reverse()
+    .find(data => JOB_TYPE in data || SWEEP_TYPE in data);
+  if (last === undefined) {
+    return null;
+  }
+  try {
+    return JOB_TYPE in last
+      ? { kind: 'job', snapshot: readSnapshot(last[JOB_TYPE]) }
+      : { kind: 'sweep', snapshot: readSweep(last[SWEEP_TYPE]) };
+  } catch {
+    return null;
+  }
 }
 
 /** The job that the outputs of a cell name: the last one, if there are several. */

@@ -78,6 +78,11 @@ export function bestOf(
 
 /** `sweep-7 · 4 jobs · 1 running, 3 finished · $0.02`. */
 export function describeSweep(table: ISweepTable, count: number): string {
+  return `${table.tag} · ${standingOfSweep(table, count)}`;
+}
+
+/** The same without its name. */
+export function standingOfSweep(table: ISweepTable, count: number): string {
   const states = new Map<string, number>();
   for (const { state } of table.rows) {
     states.set(state, (states.get(state) ?? 0) + 1);
@@ -85,7 +90,6 @@ export function describeSweep(table: ISweepTable, count: number): string {
   const each = [...states].map(([state, many]) => `${many} ${state}`);
   const cost = table.rows.reduce((sum, row) => sum + (row.cost_usd ?? 0), 0);
   return [
-    table.tag,
     trans._n('%1 job', '%1 jobs', count),
     each.join(', '),
     ...(cost > 0 ? [formatMoney(cost)] : [])

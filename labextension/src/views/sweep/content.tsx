@@ -1,20 +1,13 @@
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
-import type { ISweepTable } from '../../contract';
 import { sweepForms } from '../../core/plainForms';
+import { type ISweepSnapshot, readSweep } from '../../core/sweepSnapshot';
 import { isLive } from '../../core/sweepTable';
 import type { IOutput, IView } from '../renderer';
 import type { ViewServices } from '../services';
 import { SweepModel } from './model';
 import { SweepTable } from './table';
-
-/** What a notebook keeps of a sweep: its jobs as they stood, and how many there are. */
-export interface ISweepSnapshot {
-  project: string;
-  count: number;
-  table: ISweepTable;
-}
 
 /** A sweep in an output. How it ended is kept in the notebook, also when no kernel is there to do it. */
 export class SweepContent extends ReactWidget implements IView {
@@ -24,7 +17,7 @@ export class SweepContent extends ReactWidget implements IView {
   }
 
   present(output: IOutput): void {
-    const snapshot = readSnapshot(output.data);
+    const snapshot = readSweep(output.data);
     const { project, table } = snapshot;
     this.output = output;
     this.snapshot = snapshot;
@@ -87,17 +80,3 @@ export class SweepContent extends ReactWidget implements IView {
 }
 
 const KEPT_ROWS = 100;
-
-function readSnapshot(data: unknown): ISweepSnapshot {
-  const found = data as Partial<ISweepSnapshot> | null | undefined;
-  if (
-    typeof found?.project !== 'string' ||
-    typeof found.count !== 'number' ||
-    !Array.isArray(found.table?.rows) ||
-    !Array.isArray(found.table.parameters) ||
-    !Array.isArray(found.table.metrics)
-  ) {
-    throw new TypeError('This is no sweep.');
-  }
-  return found as ISweepSnapshot;
-}
