@@ -33,6 +33,26 @@ function shown(tree: FileTree): string[] {
 }
 
 describe('the tree of files', () => {
+  it('asks no more for open folders that were deleted, however deep', async () => {
+    const { tree, asked, folders } = project({
+      '/': [folder('a'), file('z')],
+      '/a/': [folder('b')],
+      '/a/b/': [file('x')]
+    });
+    await tree.reveal('/a/b/x');
+    expect(shown(tree)).toEqual(['/a/', '/a/b/', '/a/b/x', '/z']);
+    for (const path of ['/a/', '/a/b/']) {
+      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- they are few
+      delete folders[path];
+    }
+    folders['/'] = [file('z')];
+    asked.length = 0;
+    await tree.refresh();
+    expect(asked).toEqual(["/ after ''"]);
+    expect(shown(tree)).toEqual(['/z']);
+    expect(tree.error).toBeNull();
+  });
+
   it('reads a folder when it is opened, and no other', async () => {
     const { tree, asked } = project({
       '/': [folder('a'), folder('b')],

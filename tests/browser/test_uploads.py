@@ -109,6 +109,20 @@ def delete_and_undo(data: Data, photos: Path) -> None:
     expect(data.file("extra.txt")).to_have_count(0)
     data.region.get_by_role("button", name="undo").click()
     expect(data.file("extra.txt")).to_contain_text("v1 · 5 B")
+    small = photos.parent / "small"
+    small.mkdir()
+    for name in ("one", "two"):
+        (small / name).write_text(name)
+    drop(data, small)
+    data.file("small/").click()
+    data.region.get_by_role("button", name="delete").click()
+    data.region.get_by_role("button", name="yes, delete it with all files in it").click()
+    expect(data.region.get_by_text("2 deleted")).to_be_visible()
+    expect(data.file("small/")).to_have_count(0)
+    expect(data.file("extra.txt")).to_have_count(1)
+    data.region.get_by_role("button", name="undo").click()
+    expect(data.region.get_by_text("2 brought back")).to_be_visible()
+    expect(data.file("small/")).to_have_count(1)
 
 
 def use_in_a_cell(data: Data) -> None:

@@ -2,6 +2,7 @@ import type {
   IAliasPage,
   IComparison,
   ICreatedFileSet,
+  IEntryPage,
   IFileSet,
   IFileSetPage,
   IFindThings,
@@ -53,6 +54,11 @@ export class DataClient {
   /** Where the bytes of a file version are. */
   fetch(spec: string): Promise<IFetchPage> {
     return this.post('files/fetch', { spec, limit: 1 });
+  }
+
+  /** The file versions that a spec names, of a folder all below it. */
+  files(spec: string, after: string): Promise<IEntryPage> {
+    return this.get('files', { spec, after });
   }
 
   /** Deletes a version, or all versions, of a file; or brings them back. */

@@ -1,6 +1,7 @@
 import type { IChild, IFolderPage } from '../contract';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { folderOf } from './specText';
 
 /** A row of a tree that is open in places. */
 export interface ITreeRow {
@@ -22,6 +23,10 @@ interface IFolder {
   children: IChild[];
   next: string | null;
   isRead: boolean;
+}
+
+function depthOf(path: string): number {
+  return path.split('/').length;
 }
 
 /** Asks for a page of what stands in a folder, after a name. */
@@ -95,15 +100,37 @@ export class FileTree {
     await reading;
   }
 
-  /** Read what is open anew, as far as it was read. */
+  /** Read what is open anew, as far as it was read; a folder that is gone from the one above it is asked for no more. */
   async refresh(): Promise<void> {
     this.refused.clear();
-    await Promise.all(
-      [...this.opened].map(async path => {
-        const reached = this.folders.get(path)?.children.length ?? 0;
-        await this.readAgain(path, reached);
-      })
+    const depths = [...this.opened].map(depthOf);
+    for (const depth of [...new Set(depths)].sort((a, b) => a - b)) {
+      const level = [...this.opened].filter(path => depthOf(path) === depth);
+      await Promise.all(
+        level.map(async path => {
+          if (this.isThere(path)) {
+            const reached = this.folders.get(path)?.children.length ?? 0;
+            await this.readAgain(path, reached);
+          } else {
+            this.opened.delete(path);
+            this.folders.delete(path);
+          }
+        })
+      );
+    }
+    this.tell();
+  }
+
+  private isThere(path: string): boolean {
+    const above = folderOf(path);
+    const known = this.folders.get(above);
+    if (path === '/' || known === undefined) {
+      return this.opened.has(above) || path === '/';
+    }
+    const isNamed = known.children.some(
+      one => one.kind === 'folder' && `${above}${one.name}/` === path
     );
+    return isNamed || known.next !== null;
   }
 
   private async readAgain(path: string, reached: number): Promise<void> {

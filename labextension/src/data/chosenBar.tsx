@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
+import { filesBelow, removeAll } from '../core/fileRemoval';
 import { encodePath, fileSpec } from '../core/specText';
 import { trans } from '../core/translation';
 import { Action, SureAction } from '../views/action';
@@ -32,7 +33,10 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
     }
   };
   const [deleted, setDeleted] = React.useState<readonly string[]>([]);
-  const files = chosen.filter(path => !path.endsWith('/'));
+  const act = (paths: readonly string[], undo: boolean) =>
+    removeAll(client, paths, undo, done => {
+      setTold(trans.__('%1 of %2', done, paths.length));
+    });
   const [only] = chosen;
   const version =
     chosen.length === 1 && only !== undefined ? versionOf(only) : null;
@@ -81,24 +85,20 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
           }
         />
       )}
-      {files.length > 0 && files.length === chosen.length && !isNaming && (
+      {chosen.length > 0 && !isNaming && (
         <SureAction
           words={trans.__('delete')}
-          sure={
-            files.length === 1
-              ? trans.__('yes, delete it')
-              : trans._n(
-                  'yes, delete %1 file',
-                  'yes, delete %1 files',
-                  files.length
-                )
-          }
+          sure={sureWords(chosen)}
           not={trans.__('keep')}
           onSure={() =>
             void attempt(async () => {
-              setDeleted(files);
-              await removeAll(client, files, false);
-              return trans.__('deleted');
+              const { done, kept } = await act(
+                await filesBelow(client, chosen),
+                false
+              );
+              setDeleted(done);
+              setFailure(kept.join(' '));
+              return trans._n('%1 deleted', '%1 deleted', done.length);
             })
           }
         />
@@ -108,9 +108,14 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
           words={trans.__('undo')}
           onClick={() =>
             void attempt(async () => {
-              await removeAll(client, deleted, true);
-              setDeleted([]);
-              return trans.__('brought back');
+              const { done, kept } = await act(deleted, true);
+              setDeleted(deleted.filter(path => !done.includes(path)));
+              setFailure(kept.join(' '));
+              return trans._n(
+                '%1 brought back',
+                '%1 brought back',
+                done.length
+              );
             })
           }
         />
@@ -124,15 +129,19 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
   );
 }
 
-/** All versions of each file; what a file set holds is refused, which is told with its name. */
-async function removeAll(
-  client: DataClient,
-  paths: readonly string[],
-  undo: boolean
-): Promise<void> {
-  for (const path of paths) {
-    await client.removeFiles(encodePath(path), undo);
+/** What is asked before it is done. */
+function sureWords(chosen: readonly string[]): string {
+  const folders = chosen.filter(path => path.endsWith('/')).length;
+  if (folders > 0) {
+    return trans._n(
+      'yes, delete it with all files in it',
+      'yes, delete the %1 with all files in them',
+      chosen.length
+    );
   }
+  return chosen.length === 1
+    ? trans.__('yes, delete it')
+    : trans._n('yes, delete %1 file', 'yes, delete %1 files', chosen.length);
 }
 
 /** A file in the version that was seen; a folder as it is. */

@@ -1,0 +1,65 @@
+import type { IEntryPage, IRemoved } from '../contract';
+import { asAcaiError } from './connectionStore';
+import { encodePath } from './specText';
+
+/** What it takes to delete files and bring them back. */
+export interface IRemovalSource {
+  files(spec: string, after: string): Promise<IEntryPage>;
+  removeFiles(spec: string, undo: boolean): Promise<IRemoved>;
+}
+
+/** What became of it: which files are done, and why others are as they were. */
+export interface IRemoval {
+  done: readonly string[];
+  kept: readonly string[];
+}
+
+/** So many reasons are told. */
+const MOST_REASONS = 3;
+
+/** The files that are named, and all that are below the folders that are; of folders the paths end in `/`. */
+export async function filesBelow(
+  source: IRemovalSource,
+  paths: readonly string[]
+): Promise<string[]> {
+  const found = new Set(paths.filter(path => !path.endsWith('/')));
+  for (const folder of paths.filter(path => path.endsWith('/'))) {
+    let after: string | null = '';
+    while (after !== null) {
+      const page: IEntryPage = await source.files(encodePath(folder), after);
+      for (const { path } of page.entries) {
+        found.add(path);
+      }
+      after = page.next ?? null;
+    }
+  }
+  return [...found];
+}
+
+/**
+ * Deletes all versions of files, one file after the other, or brings them back. What the server refuses stays, as what a file
+ * set holds; when nothing answers any more it ends.
+ */
+export async function removeAll(
+  source: IRemovalSource,
+  paths: readonly string[],
+  undo: boolean,
+  onStep: (done: number) => void
+): Promise<IRemoval> {
+  const done: string[] = [];
+  const kept = new Set<string>();
+  for (const path of paths) {
+    try {
+      await source.removeFiles(encodePath(path), undo);
+      done.push(path);
+      onStep(done.length);
+    } catch (reason) {
+      const { message, status } = asAcaiError(reason);
+      kept.add(message);
+      if (status === 0) {
+        break;
+      }
+    }
+  }
+  return { done, kept: [...kept].slice(0, MOST_REASONS) };
+}
