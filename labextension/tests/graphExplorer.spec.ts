@@ -109,6 +109,19 @@ describe('GraphExplorer', () => {
     ]);
   });
 
+  it('asks again for what could not be drawn, the first time too', async () => {
+    const source = sourceOf('model:2');
+    source.draw.mockRejectedValueOnce(new Error('away'));
+    const explorer = new GraphExplorer(source);
+    await explorer.show('model:2');
+    expect(explorer.error).not.toBeNull();
+    expect(explorer.drawing).toBeNull();
+    await explorer.askAgain();
+    expect(explorer.error).toBeNull();
+    expect(explorer.place.focus).toBe('model:2');
+    expect(explorer.drawing?.focus).toBe('model:2');
+  });
+
   it('draws further from a node once, and leaves what is there in its place', async () => {
     const source = sourceOf('raw:1');
     const explorer = new GraphExplorer(source, 3600);

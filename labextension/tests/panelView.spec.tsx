@@ -6,6 +6,8 @@ import type { ConnectionState } from '../src/core/connectionStore';
 import { AcaiError, notEnabled } from '../src/core/errors';
 import { AboutView } from '../src/panel/aboutView';
 import { PanelView } from '../src/panel/panelView';
+import { wordsWhenAway } from '../src/panel/stateLine';
+import { Fault } from '../src/views/fault';
 import { makeStatus } from './fakes';
 
 function render(state: ConnectionState): string {
@@ -30,6 +32,36 @@ function read(state: ConnectionState): string {
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
 }
+
+describe('A tab whose server is away', () => {
+  const away = new AcaiError('server_unreachable', 'It is away.', 0);
+
+  it('says so only while nothing comes', () => {
+    expect(wordsWhenAway({ kind: 'unavailable', error: away })).toBe(
+      'It is away.'
+    );
+    const status = makeStatus();
+    const state = { kind: 'connected', status, usual: 'default' } as const;
+    expect(wordsWhenAway({ ...state, stream: 'reconnecting' })).toMatch(
+      /^The connection to the server is lost/
+    );
+    for (const stream of ['live', 'polling'] as const) {
+      expect(wordsWhenAway({ ...state, stream })).toBe('');
+    }
+    expect(wordsWhenAway({ kind: 'idle' })).toBe('');
+  });
+
+  it('offers to try again where that may help', () => {
+    const html = renderToStaticMarkup(
+      <Fault words={away.message} onAgain={() => undefined} />
+    );
+    expect(html).toContain('role="alert">It is away.</p>');
+    expect(html).toContain('Try again');
+    expect(
+      renderToStaticMarkup(<Fault words="refused" onAgain={null} />)
+    ).not.toContain('<button');
+  });
+});
 
 describe('PanelView', () => {
   it('says what it is connected to', () => {

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.page import JOBS_MS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -33,6 +35,37 @@ def test_the_panel_survives_a_server_that_stops_and_comes_back(start_lab: StartL
     expect(page.state).to_have_text("Connected.")
     expect(page.fact("Live updates")).to_have_text("live")
     page.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET")
+
+
+def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, open_page: OpenPage) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    page.new_notebook()
+    page.run("%load_ext acai_jupyter")
+    page.run("%%acai run --memory 512Mi --output net\nopen('output/a.txt', 'w').write('a')")
+    expect(page.output("→ net:1")).to_be_visible(timeout=JOBS_MS)
+    page.notebook.get_by_role("button", name="provenance").click()
+    page.choose("View", "ACAI Jobs")
+    page.choose("View", "ACAI Data")
+    files = page.page.get_by_role("tree", name="files")
+    files.get_by_role("treeitem").filter(has_text="net/").click()
+    files.get_by_role("treeitem").filter(has_text="a.txt").dblclick()
+    tabs = ["Provenance", "Jobs", "a.txt · versions"]
+    for tab in tabs:
+        expect(page.page.get_by_role("tab", name=tab, exact=True)).to_be_visible()
+    page.hold_timers()
+    lab.stop()
+    lost = page.page.get_by_role("alert").filter(has_text="The connection to the server is lost.")
+    again = page.page.locator(".jp-AcaiAway").get_by_role("button", name="Try again")
+    for tab in tabs:
+        page.page.get_by_role("tab", name=tab, exact=True).click()
+        expect(lost.filter(visible=True)).to_have_count(1)
+        expect(again.filter(visible=True)).to_have_count(1)
+    page.photograph("tab-away")
+    lab.start()
+    again.filter(visible=True).click()
+    expect(lost.filter(visible=True)).to_have_count(0)
+    page.forgive(".")  # what JupyterLab says of a server that was away
 
 
 def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: StartLab, open_page: OpenPage) -> None:

@@ -1,10 +1,11 @@
 import type { MainAreaWidget } from '@jupyterlab/apputils';
 import type { IDisposable } from '@lumino/disposable';
 
+import { AwayNote } from '../panel/awayNote';
 import type { IProjectConnection } from '../tokens';
 import { projectOf, titleIn } from './project';
 
-/** Let a tab say which project it is of, and end its connection with it. */
+/** Let a tab say which project it is of and when the server is away, and end its connection with it. */
 export function placeTab(
   tab: MainAreaWidget,
   connection: IProjectConnection & IDisposable,
@@ -15,6 +16,7 @@ export function placeTab(
     tab.content.node.dataset.acaiProject = projectOf(connection);
   };
   connection.stateChanged.connect(follow);
+  tab.contentHeader.addWidget(new AwayNote(connection));
   tab.disposed.connect(() => {
     connection.dispose();
   });

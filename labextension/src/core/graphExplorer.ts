@@ -124,6 +124,12 @@ export class GraphExplorer {
     }
   }
 
+  /** Ask for the same, also when nothing could be drawn yet. */
+  async askAgain(): Promise<void> {
+    await this.ask(this._drawing !== null);
+    await this.learn();
+  }
+
   async filter(query: string): Promise<void> {
     if (query.trim() !== this.place.query) {
       await this.go({ ...this.place, query: query.trim() }, true);

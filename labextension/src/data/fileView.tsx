@@ -8,6 +8,7 @@ import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { Action, SureAction } from '../views/action';
+import { Fault } from '../views/fault';
 
 export interface IFileViewProps {
   file: FileVersions;
@@ -18,6 +19,8 @@ export interface IFileViewProps {
   /** Deletes a version, or brings it back. */
   onRemove: (version: number, undo: boolean) => void;
   onCompare: (before: number, after: number) => void;
+  /** Ask for what could not be read. */
+  onAgain: () => void;
   onOpenJob: (job: number) => void;
   /** What is said of one version, below the list. */
   about: (version: number) => React.ReactNode;
@@ -25,7 +28,7 @@ export interface IFileViewProps {
 
 /** One file: its versions with who made each, when, and by which job; what one of them holds; how two differ. */
 export function FileView(props: IFileViewProps): React.ReactElement {
-  const { file, onCompare } = props;
+  const { file, onCompare, onAgain } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => file.subscribe(again), [file]);
   const { items } = file;
@@ -40,11 +43,7 @@ export function FileView(props: IFileViewProps): React.ReactElement {
   return (
     <section aria-label={oneLine(file.path)} className="jp-AcaiData-thing">
       <h2>{oneLine(file.path)}</h2>
-      {fault !== '' && (
-        <p className="jp-AcaiView-error" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault words={fault} onAgain={file.error === null ? null : onAgain} />
       {file.isEmpty && fault === '' && (
         <p role="status">{trans.__('Asking…')}</p>
       )}

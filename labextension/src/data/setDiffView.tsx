@@ -7,6 +7,7 @@ import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { Action } from '../views/action';
+import { Fault } from '../views/fault';
 
 const KINDS: { [kind in IDifferenceKind]: () => string } = {
   added: () => trans.__('added'),
@@ -21,16 +22,18 @@ export function SetDiffView(props: {
   before: string;
   after: string;
   client: DataClient;
+  connect: () => Promise<void>;
   onCompare: (path: string, before: number, after: number) => void;
   onOpenFile: (path: string, version: number) => void;
 }): React.ReactElement {
-  const { before, after, client } = props;
+  const { before, after, client, connect } = props;
   const [found, setFound] = React.useState<IComparison | null>(null);
   const [failure, setFailure] = React.useState('');
   const read = React.useCallback(
     (start: number) => {
       client.compare(`@${before}`, `@${after}`, start).then(
         page => {
+          setFailure('');
           setFound(known => ({
             ...page,
             differences: [
@@ -54,11 +57,14 @@ export function SetDiffView(props: {
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
       <h2>{names}</h2>
-      {failure !== '' && (
-        <p className="jp-AcaiView-error" role="alert">
-          {failure}
-        </p>
-      )}
+      <Fault
+        words={failure}
+        onAgain={() => {
+          void connect().then(() => {
+            read(found?.next ?? 0);
+          });
+        }}
+      />
       {failure === '' && <p role="status">{summaryOf(found)}</p>}
       {found !== null && found.differences.length > 0 && (
         <table

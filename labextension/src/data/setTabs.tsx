@@ -67,6 +67,7 @@ class SetContent extends FollowingContent {
         versions={versions}
         client={client}
         wanted={this.wanted}
+        onAgain={this.again}
         onCompare={(before, after) =>
           void services.run(COMPARE_SETS, {
             before: `${name}:${before}`,
@@ -104,6 +105,7 @@ export class SetDiffTab extends MainAreaWidget {
         before={before}
         after={after}
         client={client}
+        connect={() => services.connection.connect()}
         onCompare={(path, left, right) =>
           void services.run(COMPARE_VERSIONS, {
             path,

@@ -10,6 +10,7 @@ import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
 import { NoteField } from '../jobs/noteField';
 import { Action, SureAction } from '../views/action';
+import { Fault } from '../views/fault';
 import { countOf } from './setList';
 import { TreeView } from './treeView';
 
@@ -22,6 +23,8 @@ export interface ISetViewProps {
   onCompare: (before: number, after: number) => void;
   onOpenFile: (path: string, version: number) => void;
   onProvenance: (ref: string) => void;
+  /** Ask for what could not be read. */
+  onAgain: () => void;
   /** Null where no cell could take it. */
   onUse: ((ref: string) => void) | null;
   about: (ref: string) => React.ReactNode;
@@ -29,7 +32,7 @@ export interface ISetViewProps {
 
 /** One file set: its versions, what each holds, its aliases and note, how two differ. */
 export function SetView(props: ISetViewProps): React.ReactElement {
-  const { name, versions, wanted, onCompare } = props;
+  const { name, versions, wanted, onCompare, onAgain } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => versions.subscribe(again), [versions]);
   const [chosen, setChosen] = React.useState<readonly number[]>([]);
@@ -64,11 +67,7 @@ export function SetView(props: ISetViewProps): React.ReactElement {
       }}
     >
       <h2>{oneLine(name)}</h2>
-      {fault !== '' && (
-        <p className="jp-AcaiView-error" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault words={fault} onAgain={versions.error === null ? null : onAgain} />
       {versions.isEmpty && fault === '' && (
         <p role="status">{trans.__('Asking…')}</p>
       )}

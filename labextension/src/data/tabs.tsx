@@ -46,7 +46,7 @@ export abstract class FollowingContent extends ReactWidget {
   protected override onAfterAttach(message: Message): void {
     super.onAfterAttach(message);
     this.refresher.setSeen(this.isVisible);
-    void this.services.connection.connect().then(() => this.readAgain());
+    this.again();
   }
 
   protected override onAfterShow(message: Message): void {
@@ -58,6 +58,11 @@ export abstract class FollowingContent extends ReactWidget {
     super.onAfterHide(message);
     this.refresher.setSeen(false);
   }
+
+  /** Ask for what is shown, also when the server was away. */
+  protected readonly again = (): void => {
+    void this.services.connection.connect().then(() => this.readAgain());
+  };
 
   /** Raised each time that something was read anew. */
   protected stamp = 0;
@@ -118,6 +123,7 @@ class FileContent extends FollowingContent {
       <FileView
         file={file}
         failure={this.failure}
+        onAgain={this.again}
         onOpen={version =>
           void services.run(OPEN_FILE_VERSION, { path, version })
         }

@@ -22,8 +22,14 @@ export class CompareTab extends MainAreaWidget {
     connection: IProjectConnection & IDisposable
   ) {
     const client = projectClient(connection);
+    const connect = () => connection.connect();
     const content = ReactWidget.create(
-      <Compare before={before} after={after} client={client} />
+      <Compare
+        before={before}
+        after={after}
+        client={client}
+        connect={connect}
+      />
     );
     content.addClass('jp-AcaiView');
     content.addClass('jp-AcaiJobTab');

@@ -8,42 +8,53 @@ import {
 import { asAcaiError } from '../core/connectionStore';
 import type { ProjectClient } from '../core/projectClient';
 import { trans } from '../core/translation';
+import { Fault } from '../views/fault';
 
 export interface ICompareProps {
   before: number;
   after: number;
   client: ProjectClient;
+  /** Resolves when it is known whose jobs these are, or that nobody can say. */
+  connect: () => Promise<void>;
 }
 
 /** Two jobs side by side: what differs, and all of it if somebody asks. */
 export function Compare(props: ICompareProps): React.ReactElement {
-  const { before, after, client } = props;
+  const { before, after, client, connect } = props;
   const [rows, setRows] = React.useState<IComparedRow[] | null>(null);
   const [failure, setFailure] = React.useState('');
+  const [tries, setTries] = React.useState(0);
   React.useEffect(() => {
     let isWanted = true;
-    Promise.all([wholeOf(client, before), wholeOf(client, after)]).then(
-      ([one, other]) => {
-        if (isWanted) {
-          setRows(compareJobs(one, other));
-          setFailure('');
+    connect()
+      .then(() =>
+        Promise.all([wholeOf(client, before), wholeOf(client, after)])
+      )
+      .then(
+        ([one, other]) => {
+          if (isWanted) {
+            setRows(compareJobs(one, other));
+            setFailure('');
+          }
+        },
+        (error: unknown) => {
+          if (isWanted) {
+            setFailure(asAcaiError(error).message);
+          }
         }
-      },
-      (error: unknown) => {
-        if (isWanted) {
-          setFailure(asAcaiError(error).message);
-        }
-      }
-    );
+      );
     return () => {
       isWanted = false;
     };
-  }, [before, after, client]);
+  }, [before, after, client, connect, tries]);
   if (failure !== '') {
     return (
-      <p className="jp-AcaiView-error" role="alert">
-        {failure}
-      </p>
+      <Fault
+        words={failure}
+        onAgain={() => {
+          setTries(tries + 1);
+        }}
+      />
     );
   }
   return rows === null ? (

@@ -5,6 +5,7 @@ import type { AcaiError } from '../core/errors';
 import type { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
 import { trans } from '../core/translation';
+import { Fault } from '../views/fault';
 import { ColumnsMenu } from './columnsMenu';
 import { FilterBar } from './filterBar';
 import { Grid } from './grid';
@@ -73,11 +74,14 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
           setSelection(NOTHING);
         }}
       />
-      {pages.error !== null && queryFault(pages.error) === null && (
-        <p className="jp-AcaiView-error" role="alert">
-          {pages.error.message}
-        </p>
-      )}
+      <Fault
+        words={otherFault(pages.error)}
+        onAgain={() => {
+          void connect().then(() => {
+            pages.doubt();
+          });
+        }}
+      />
       <Grid
         pages={pages}
         selection={selection}
@@ -92,6 +96,10 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
 /** What the field is to say; other troubles are not the query's. */
 function queryFault(error: AcaiError | null): AcaiError | null {
   return error?.code === 'bad_query' ? error : null;
+}
+
+function otherFault(error: AcaiError | null): string {
+  return queryFault(error) === null ? (error?.message ?? '') : '';
 }
 
 function countOf(pages: JobPages): string {

@@ -52,3 +52,11 @@ function describeConnected(
         : trans.__('Connected.')
   };
 }
+
+/** Why nothing comes from the server; empty while it does, or nobody knows yet. */
+export function wordsWhenAway(state: ConnectionState): string {
+  const isAway =
+    state.kind === 'unavailable' ||
+    (state.kind === 'connected' && state.stream === 'reconnecting');
+  return isAway ? describeState(state).sentence : '';
+}

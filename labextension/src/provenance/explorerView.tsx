@@ -4,6 +4,7 @@ import type { IExportFormat } from '../contract';
 import type { GraphExplorer } from '../core/graphExplorer';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
+import { Fault } from '../views/fault';
 import { Sentence } from '../views/sentence';
 import { AboutNode } from './aboutNode';
 import type { IGraphAnswers } from './answers';
@@ -19,10 +20,11 @@ export function ExplorerView(props: {
   explorer: GraphExplorer;
   onExport: (format: IExportFormat) => Promise<string>;
   ask: IGraphAnswers;
+  onAgain: () => void;
   onOpenJob: (job: number) => void;
   onOpenSet: (ref: string) => void;
 }): React.ReactElement {
-  const { explorer, onExport, ask, onOpenJob, onOpenSet } = props;
+  const { explorer, onExport, ask, onAgain, onOpenJob, onOpenSet } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => explorer.subscribe(again), [explorer]);
   const [zoom, setZoom] = React.useState(1);
@@ -70,11 +72,7 @@ export function ExplorerView(props: {
         {drawing?.is_cut === true &&
           ` ${trans.__('There is more than can be drawn.')}`}
       </p>
-      {error !== null && (
-        <p className="jp-AcaiView-error" role="alert">
-          {error.message}
-        </p>
-      )}
+      <Fault words={error?.message ?? ''} onAgain={onAgain} />
       {drawing !== null && (
         <div className="jp-AcaiProvenance-body">
           {drawing.nodes.length === 0 ? (

@@ -10,6 +10,7 @@ import { GraphClient } from '../core/graphClient';
 import type { IFollowing } from '../core/eventStreams';
 import { Refresher } from '../core/refresher';
 import { trans } from '../core/translation';
+import { AwayNote } from '../panel/awayNote';
 import { acaiIcon } from '../panel/icon';
 import type { IAcaiConnection } from '../tokens';
 import { ExplorerView } from './explorerView';
@@ -32,6 +33,7 @@ export class ProvenancePanel extends MainAreaWidget<ProvenanceContent> {
     this.title.icon = acaiIcon;
     this.title.label = trans.__('Provenance');
     this.title.closable = true;
+    this.contentHeader.addWidget(new AwayNote(props.connection));
   }
 }
 
@@ -85,6 +87,9 @@ export class ProvenanceContent extends ReactWidget {
           affected: ref => client.affected(ref, explorer.place.project),
           difference: (before, after) =>
             client.difference(before, after, explorer.place.project)
+        }}
+        onAgain={() => {
+          void this.props.connection.connect().then(() => explorer.askAgain());
         }}
         onOpenJob={job => {
           onOpenJob(job, explorer.place.project);
