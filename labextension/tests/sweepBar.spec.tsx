@@ -47,6 +47,7 @@ describe('the bar of a sweep', () => {
     expect(html).toContain(
       ' · 3 jobs · 1 finished, 1 running, 1 failed · $0.03'
     );
+    expect(html).toContain('data-tone="busy"');
     expect(html).toContain('aria-label="sweep-1 in the table of jobs"');
     expect(html).toContain(
       'aria-label="kill all jobs of the cell&#x27;s sweep-1"'
@@ -56,6 +57,7 @@ describe('the bar of a sweep', () => {
   it('ends nothing that has ended, and opens nothing where nothing can', () => {
     const html = render(table('finished', 'killed'), null);
     expect(html).not.toContain('<button');
+    expect(html).toContain('data-tone="bad"');
     expect(html).toContain('2 jobs · 1 finished, 1 killed');
   });
 });

@@ -3,6 +3,7 @@ import * as React from 'react';
 import { asAcaiError } from '../core/connectionStore';
 import { standingOfSweep } from '../core/sweepTable';
 import { oneLine } from '../core/text';
+import { toneOfMany } from '../core/tones';
 import { trans } from '../core/translation';
 import { SureAction } from '../views/action';
 import type { SweepModel } from '../views/sweep/model';
@@ -32,7 +33,10 @@ export function SweepBarView(props: {
   return (
     <section aria-label={trans.__("the cell's %1", tag)}>
       <div className="jp-AcaiCellBar-line">
-        <p className="jp-AcaiJob-line">
+        <p
+          className="jp-AcaiJob-line"
+          data-tone={toneOfMany(table.rows.map(row => row.state))}
+        >
           <span>
             {onOpen !== null && !isOther ? (
               <button
