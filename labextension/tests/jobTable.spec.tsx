@@ -1,13 +1,15 @@
 import * as React from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { compareJobs, type IWhole } from '../src/core/compareJobs';
 import { chosen, clauseFor, has, without, wordAt } from '../src/core/queryText';
 import { readTagLine } from '../src/core/tagLine';
+import type { DataClient } from '../src/core/dataClient';
+import { differenceOf } from '../src/jobs/codeChanges';
 import { CompareView } from '../src/jobs/compareView';
 import { extend, NOTHING, toggle } from '../src/jobs/selection';
-import { makeFinished } from './jobs';
+import { makeFinished, makeJob } from './jobs';
 
 describe('A query that values are chosen for', () => {
   it('has one value of a key, and any number of labels', () => {
@@ -95,6 +97,29 @@ function makeWhole(number: number, lr: number, numpy: string): IWhole {
   const environment = { python: '3.11', packages: { numpy } };
   return { job, asked: { number, request, inputs: job.inputs, environment } };
 }
+
+describe('The code of two jobs', () => {
+  const job = (number: number, code: string | null) =>
+    makeJob({ number, code });
+  const compare = vi.fn(() => Promise.resolve({ differences: [], next: null }));
+  const data = { compare } as unknown as DataClient;
+
+  it('is compared from the one to the other, where both have some and not the same', async () => {
+    expect(await differenceOf(job(1, 'a:1'), job(2, 'a:1'), data)).toBeNull();
+    expect(await differenceOf(job(1, null), job(2, null), data)).toBeNull();
+    expect(compare).not.toHaveBeenCalled();
+    expect(await differenceOf(job(1, 'a:1'), job(2, null), data)).toEqual({
+      kind: 'words',
+      words: 'Job 2 has no code of its own.'
+    });
+    expect(await differenceOf(job(1, 'a:1'), job(2, 'b:2'), data)).toEqual({
+      kind: 'changes',
+      words: 'The code of job 2 differs from that of job 1:',
+      changes: []
+    });
+    expect(compare).toHaveBeenCalledExactlyOnceWith('@a:1', '@b:2', 0);
+  });
+});
 
 describe('Two jobs side by side', () => {
   const before = makeWhole(1, 0.1, '2.0');

@@ -58,6 +58,7 @@ def test_a_person_finds_out_why_a_job_failed_and_cleans_up(start_lab: StartLab, 
     find_provenance_of_input(page, job)
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     compare_metrics(table)
+    compare_code(table)
     clean_up(table)
     page.page.get_by_role("tab", name="Provenance", exact=True).click()
     ask_the_graph(page)
@@ -127,6 +128,19 @@ def compare_metrics(table: Table) -> None:
     charts = table.region.get_by_role("region", name="metrics of the chosen jobs")
     expect(charts.get_by_role("img", name="loss: job 1: 0.5, job 2: 0.25, job 3: 0.125")).to_be_visible()
     table.page.look_at("jobs-metrics", table.region)
+
+
+def compare_code(table: Table) -> None:
+    table.do("choose none")
+    table.press("Home", "Space", "ArrowDown", "Space")
+    table.do("compare")
+    page = table.page.page
+    code = page.get_by_role("region", name=re.compile(r"^code of jobs \d and \d$"))
+    expect(code).to_contain_text(re.compile(r"The code of job \d differs from that of job \d:"))
+    lines = code.get_by_role("table", name="lines that differ").get_by_role("row")
+    expect(lines.filter(has_text='"loss"').filter(has_text="0.")).to_have_count(2)
+    table.page.look_at("jobs-code-compared", code)
+    page.get_by_role("tab", name="Jobs", exact=True).click()
 
 
 def clean_up(table: Table) -> None:

@@ -30,11 +30,55 @@ export function CodeChanges(
   props: ICodeChangesProps
 ): React.ReactElement | null {
   const { job, client, data, reader } = props;
-  const [found, setFound] = React.useState<Found | null>(null);
   const { number, code } = job;
+  const find = React.useCallback(
+    () => changesOf(number, code ?? null, client, data),
+    [number, code, client, data]
+  );
+  return (
+    <Changes
+      name={trans.__('code of job %1, what changed', number)}
+      data={data}
+      reader={reader}
+      find={find}
+    />
+  );
+}
+
+/** In which lines the code of two jobs differs; nothing where both have the same. */
+export function CodeDifference(props: {
+  before: IJob;
+  after: IJob;
+  data: DataClient;
+  reader: PreviewReader;
+}): React.ReactElement {
+  const { before, after, data, reader } = props;
+  const find = React.useCallback(
+    () => differenceOf(before, after, data),
+    [before, after, data]
+  );
+  return (
+    <Changes
+      name={trans.__('code of jobs %1 and %2', before.number, after.number)}
+      data={data}
+      reader={reader}
+      find={find}
+    />
+  );
+}
+
+/** What was found to differ, line by line. */
+function Changes(props: {
+  name: string;
+  data: DataClient;
+  reader: PreviewReader;
+  find: () => Promise<Found | null>;
+}): React.ReactElement | null {
+  const { name, data, reader, find } = props;
+  const [found, setFound] = React.useState<Found | null>(null);
   React.useEffect(() => {
     let isWanted = true;
-    changesOf(number, code ?? null, client, data).then(
+    find().then(
       answer => {
         if (isWanted) {
           setFound(answer);
@@ -49,17 +93,14 @@ export function CodeChanges(
     return () => {
       isWanted = false;
     };
-  }, [number, code, client, data]);
+  }, [find]);
   if (found === null) {
     return null;
   }
   const changes = found.kind === 'changes' ? found.changes : [];
   const texts = changes.filter(isChanged);
   return (
-    <section
-      aria-label={trans.__('code of job %1, what changed', number)}
-      className="jp-AcaiSections-code"
-    >
+    <section aria-label={name} className="jp-AcaiSections-code">
       <p
         className={found.kind === 'fault' ? 'jp-AcaiView-error' : undefined}
         role={found.kind === 'fault' ? 'alert' : undefined}
@@ -115,6 +156,33 @@ async function changesOf(
     words: trans.__(
       'Its code differs from that of job %1, the last of its kind that finished before it:',
       since
+    ),
+    changes: differences
+  };
+}
+
+/** What to say of the code of two jobs; null where it is the same. */
+export async function differenceOf(
+  before: IJob,
+  after: IJob,
+  data: Pick<DataClient, 'compare'>
+): Promise<Found | null> {
+  const [one, other] = [before.code ?? null, after.code ?? null];
+  if (one === other) {
+    return null;
+  }
+  if (one === null || other === null) {
+    const { number } = one === null ? before : after;
+    const words = trans.__('Job %1 has no code of its own.', number);
+    return { kind: 'words', words };
+  }
+  const { differences } = await data.compare(`@${one}`, `@${other}`, 0);
+  return {
+    kind: 'changes',
+    words: trans.__(
+      'The code of job %1 differs from that of job %2:',
+      after.number,
+      before.number
     ),
     changes: differences
   };

@@ -3,8 +3,11 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
 
-import { projectClient } from '../connection/project';
+import { projectClient, projectOf } from '../connection/project';
 import { placeTab } from '../connection/projectTab';
+import { DataClient } from '../core/dataClient';
+import { ObjectClient } from '../core/objectClient';
+import { PreviewReader } from '../core/previews';
 import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
@@ -22,12 +25,17 @@ export class CompareTab extends MainAreaWidget {
     connection: IProjectConnection & IDisposable
   ) {
     const client = projectClient(connection);
+    const data = new DataClient(connection.client, () => projectOf(connection));
+    const objects = new ObjectClient(connection.client);
+    const reader = new PreviewReader(data, objects);
     const connect = () => connection.connect();
     const content = ReactWidget.create(
       <Compare
         before={before}
         after={after}
         client={client}
+        data={data}
+        reader={reader}
         connect={connect}
       />
     );

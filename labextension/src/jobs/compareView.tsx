@@ -6,22 +6,29 @@ import {
   type IWhole
 } from '../core/compareJobs';
 import { asAcaiError } from '../core/connectionStore';
+import type { DataClient } from '../core/dataClient';
+import type { PreviewReader } from '../core/previews';
 import type { ProjectClient } from '../core/projectClient';
 import { trans } from '../core/translation';
 import { Fault } from '../views/fault';
+import { CodeDifference } from './codeChanges';
 
 export interface ICompareProps {
   before: number;
   after: number;
   client: ProjectClient;
+  data: DataClient;
+  reader: PreviewReader;
   /** Resolves when it is known whose jobs these are, or that nobody can say. */
   connect: () => Promise<void>;
 }
 
 /** Two jobs side by side: what differs, and all of it if somebody asks. */
 export function Compare(props: ICompareProps): React.ReactElement {
-  const { before, after, client, connect } = props;
-  const [rows, setRows] = React.useState<IComparedRow[] | null>(null);
+  const { before, after, client, connect, data, reader } = props;
+  const [found, setFound] = React.useState<readonly [IWhole, IWhole] | null>(
+    null
+  );
   const [failure, setFailure] = React.useState('');
   const [tries, setTries] = React.useState(0);
   React.useEffect(() => {
@@ -33,7 +40,7 @@ export function Compare(props: ICompareProps): React.ReactElement {
       .then(
         ([one, other]) => {
           if (isWanted) {
-            setRows(compareJobs(one, other));
+            setFound([one, other]);
             setFailure('');
           }
         },
@@ -57,10 +64,24 @@ export function Compare(props: ICompareProps): React.ReactElement {
       />
     );
   }
-  return rows === null ? (
-    <p role="status">{trans.__('Asking…')}</p>
-  ) : (
-    <CompareView before={before} after={after} rows={rows} />
+  if (found === null) {
+    return <p role="status">{trans.__('Asking…')}</p>;
+  }
+  const [one, other] = found;
+  return (
+    <>
+      <CompareView
+        before={before}
+        after={after}
+        rows={compareJobs(one, other)}
+      />
+      <CodeDifference
+        before={one.job}
+        after={other.job}
+        data={data}
+        reader={reader}
+      />
+    </>
   );
 }
 
