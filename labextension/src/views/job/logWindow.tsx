@@ -93,6 +93,7 @@ function useScroll(
     ...MEASURES,
     anchor: { at: count - 1, y: MEASURES.viewPx },
     isAtEnd: true,
+    isHeld: false,
     scrollPx: 0,
     goal: null
   });
@@ -103,6 +104,7 @@ function useScroll(
     now.isAtEnd = goal.number === 'end';
     if (goal.number !== 'end') {
       now.anchor = anchorOn(goal.number - 1, measures);
+      now.isHeld = true;
     }
   }
   if (now.isAtEnd || now.anchor.at >= count) {
@@ -122,7 +124,7 @@ function useScroll(
   });
   const move = React.useCallback(
     (byPx: number) => {
-      now.isAtEnd = false;
+      now.isAtEnd = now.isHeld = false;
       now.anchor = { ...now.anchor, y: now.anchor.y - byPx };
       again();
     },
@@ -137,6 +139,7 @@ function useScroll(
     onScroll: () => {
       const node = box.current;
       if (node !== null && Math.abs(node.scrollTop - now.scrollPx) > 1) {
+        now.isHeld = false;
         now.scrollPx = node.scrollTop;
         now.isAtEnd =
           node.scrollTop >= node.scrollHeight - node.clientHeight - 1;
@@ -159,6 +162,7 @@ function useScroll(
       if (by !== undefined) {
         move(by);
       } else if (event.key === 'Home' || event.key === 'End') {
+        now.isHeld = false;
         now.isAtEnd = event.key === 'End';
         now.anchor = { at: 0, y: 0 };
         again();
@@ -176,6 +180,8 @@ interface IState {
   anchor: IAnchor;
   /** What comes is seen. */
   isAtEnd: boolean;
+  /** The line that was gone to stays while lines above it are read, until somebody moves. */
+  isHeld: boolean;
   /** Where the scrollbar was put; what it says beside that, somebody has moved it to. */
   scrollPx: number;
   goal: IGoal | null;
@@ -206,10 +212,9 @@ function settle(
     return from + node.offsetHeight > 0 && from < viewPx ? [at] : [];
   });
   const begin = seen[0] ?? 0;
-  state.anchor = {
-    at: first + begin,
-    y: top + (nodes[begin]?.offsetTop ?? 0)
-  };
+  state.anchor = state.isHeld
+    ? { at: anchor.at, y: top + anchorPx }
+    : { at: first + begin, y: top + (nodes[begin]?.offsetTop ?? 0) };
   return [first + begin, first + (seen.at(-1) ?? begin)];
 }
 
