@@ -105,7 +105,8 @@ class LabPage:
         for theme in THEMES:
             self.use_theme(theme)
             self.photograph(f"{name}-{theme.removeprefix('JupyterLab ').lower().replace(' ', '-')}")
-            assert [self.barriers(part) for part in parts] == [[]] * len(parts), theme
+            found = [one for part in parts for one in self.barriers(part)]
+            assert not found, (theme, found)
 
     def new_notebook(self) -> None:
         self.page.get_by_role("button", name="Python 3 (ipykernel)").first.click()

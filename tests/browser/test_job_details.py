@@ -77,15 +77,17 @@ def run_with_changes(page: LabPage, table: Table) -> None:
     form.get_by_role("button", name="run with these values").click()
     expect(form.get_by_role("alert")).to_have_text("'plenty' is not a size; write it like 512Mi or 4Gi.")
     page.look_at("job-changed", job)
-    form.get_by_role("textbox", name="memory").fill("256Mi")
-    form.get_by_role("textbox", name="name").fill("smaller")
-    form.get_by_role("textbox", name="name").press("Enter")
+    form.get_by_role("textbox", name="memory").fill("768Mi")
+    name = form.get_by_role("textbox", name="name", exact=True)
+    name.fill("smaller")
+    name.press("Enter")
     expect(form.get_by_role("status")).to_have_text("job 4 was submitted")
     form.get_by_role("button", name="open job 4").click()
     again = page.page.get_by_role("tabpanel", name="job 4").get_by_role("region", name="job 4", exact=True)
     expect(again).to_contain_text("finished", timeout=JOBS_MS)
+    again.get_by_role("button", name="details, job 4").click()
     expect(again).to_contain_text("smaller")
-    expect(again).to_contain_text("256 MB")
+    expect(again).to_contain_text("768 MB")
 
 
 def read_log(page: LabPage, job: Locator) -> None:
@@ -93,6 +95,7 @@ def read_log(page: LabPage, job: Locator) -> None:
     job.get_by_role("button", name="log, job 3", exact=True).click()
     log = job.get_by_role("log", name="Log of job 3")
     last = log.locator("code").filter(has_text="ValueError: <b>no</b> such column")
+    expect(log).to_have_attribute("data-window", "")  # its lines are counted
     expect(last).to_be_in_viewport()
     line = log.locator("code").filter(has_text="line 2999 ")
     high = line.evaluate("node => node.getBoundingClientRect().height")

@@ -4,6 +4,7 @@ import type { Line } from '../../core/ansi';
 import { textOf } from '../../core/logTail';
 import { trans } from '../../core/translation';
 import { LogLine } from './logLine';
+import { followFocus, type ILogFocus, useLogFocus } from './logFocus';
 import type { IGoal } from './logWindow';
 
 /** A line with its place among those that were read. */
@@ -42,13 +43,19 @@ export interface ILogLinesProps {
   marked: number | null;
   goal: IGoal | null;
   onMark: (number: number) => void;
+  /** The first line is to be seen, before it is there. */
+  onBegin: () => void;
+  focus: ILogFocus;
 }
 
 /** Lines in their looks. It stays at the end until somebody scrolls up. */
 export function LogLines(props: ILogLinesProps): React.ReactElement {
-  const { found, gone, job, wanted, wraps, marked, goal, onMark } = props;
+  const { found, gone, job, wanted, wraps, marked, goal, onMark, onBegin } =
+    props;
+  const { focus } = props;
   const node = React.useRef<HTMLPreElement>(null);
   const isAtEnd = React.useRef(true);
+  useLogFocus(focus, node);
   React.useLayoutEffect(() => {
     if (node.current !== null && isAtEnd.current && wanted === '') {
       node.current.scrollTop = node.current.scrollHeight;
@@ -76,6 +83,12 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
       aria-label={trans.__('Log of job %1', job)}
       // It can be scrolled by the keyboard.
       tabIndex={0}
+      {...followFocus(focus)}
+      onKeyDown={event => {
+        if (event.key === 'Home' && event.target === event.currentTarget) {
+          onBegin();
+        }
+      }}
       onScroll={event => {
         const at = event.currentTarget;
         isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < 24;

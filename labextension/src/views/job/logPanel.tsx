@@ -185,7 +185,8 @@ function LogView(props: ILogViewProps): React.ReactElement {
   const [wanted, setWanted] = React.useState('');
   const [onlyHits, setOnlyHits] = React.useState(true);
   const [wraps, setWraps] = useWrap();
-  const { marked, goal, mark, show, showEnd } = useMark(props);
+  const { marked, goal, mark, show, showEnd, showBegin } = useMark(props);
+  const focus = React.useRef(false);
   const whole = pages.whole;
   const search = useSearch(props, whole === null ? wanted : '');
   const found =
@@ -211,6 +212,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
     wraps,
     marked,
     goal,
+    focus,
     onMark: onlyHits && wanted !== '' ? go : mark
   };
   return (
@@ -287,6 +289,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
           {...lines}
           found={whole !== null && !onlyHits ? findLines(whole, '') : found}
           gone={0}
+          onBegin={showBegin}
         />
       )}
       {pages.count === 0 && isOver && (
@@ -307,12 +310,15 @@ function useMark({ target }: ILogViewProps) {
   const showEnd = React.useCallback(() => {
     setGoal({ number: 'end' });
   }, []);
+  const showBegin = React.useCallback(() => {
+    setGoal({ number: 1 });
+  }, []);
   React.useEffect(() => {
     if (target !== undefined) {
       show(target.line);
     }
   }, [target, show]);
-  return { marked, goal, mark: setMarked, show, showEnd };
+  return { marked, goal, mark: setMarked, show, showEnd, showBegin };
 }
 
 /** The browser remembers it, where it may. */

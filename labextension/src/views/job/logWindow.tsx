@@ -11,6 +11,7 @@ import {
   scrollOf
 } from '../../core/logScroll';
 import { trans } from '../../core/translation';
+import { followFocus, type ILogFocus, useLogFocus } from './logFocus';
 import { LogLine } from './logLine';
 
 /** Before it is measured. */
@@ -30,6 +31,7 @@ export interface ILogWindowProps {
   marked: number | null;
   goal: IGoal | null;
   onMark: (number: number) => void;
+  focus: ILogFocus;
 }
 
 /**
@@ -37,9 +39,10 @@ export interface ILogWindowProps {
  * place, and the scrollbar follows: lines that wrap may be of any height, and browsers know no height for ten million.
  */
 export function LogWindow(props: ILogWindowProps): React.ReactElement {
-  const { pages, count, job, wanted, wraps, marked, onMark } = props;
+  const { pages, count, job, wanted, wraps, marked, onMark, focus } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const rows = React.useRef<HTMLDivElement>(null);
+  useLogFocus(focus, box);
   const { first, last, total, ...on } = useScroll(props, box, rows);
   return (
     <div
@@ -52,6 +55,7 @@ export function LogWindow(props: ILogWindowProps): React.ReactElement {
       aria-label={trans.__('Log of job %1', job)}
       // It can be scrolled by the keyboard.
       tabIndex={0}
+      {...followFocus(focus)}
       {...on}
     >
       <div className="jp-AcaiLog-all" style={{ height: total }}>
