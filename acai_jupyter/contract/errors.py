@@ -41,6 +41,7 @@ AcaiError
 │   ├── NotReady
 │   ├── ServerUnreachable
 │   │   └── ServerSilent   (client side: the server that was asked)
+│   ├── ServerUntrusted    (client side: its certificate)
 │   ├── SettingsBroken
 │   ├── DatabaseNewer
 │   ├── DatabaseBusy
