@@ -196,6 +196,17 @@ REMOVE_FILES = Endpoint(
     access=Access.WRITE,
     is_audited=True,
 )
+REMOVE_MANY_FILES = Endpoint(
+    "remove_many_files",
+    "POST",
+    f"{PROJECT}/files/remove-many",
+    "Delete versions of up to 1,000 files, or take that back; those that cannot be deleted stay.",
+    files.RemovedFiles,
+    body=files.RemoveManyFiles,
+    access=Access.WRITE,
+    max_bytes=PAGE_BYTES,
+    is_audited=True,
+)
 PUT_OBJECT = Endpoint(
     "put_object",
     "PUT",

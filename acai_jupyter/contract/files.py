@@ -97,8 +97,29 @@ class RemoveFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     undo: bool = False
 
 
+class RemoveManyFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Do the same with many; those that cannot be deleted stay."""
+
+    specs: Annotated[list[str], msgspec.Meta(min_length=1, max_length=1000)]
+    undo: bool = False
+
+
 class Removed(msgspec.Struct, frozen=True):
     """What was deleted, or is back."""
 
     path: str
     versions: list[int]
+
+
+class KeptFile(msgspec.Struct, frozen=True):
+    """What is as it was, and why."""
+
+    spec: str
+    reason: str
+
+
+class RemovedFiles(msgspec.Struct, frozen=True):
+    """What became of many."""
+
+    removed: list[Removed]
+    kept: list[KeptFile]

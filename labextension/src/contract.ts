@@ -1045,6 +1045,14 @@ export interface IJobRequest {
 export type IJobState = 'crashed' | 'downloading' | 'failed' | 'finished' | 'killed' | 'launching' | 'queued' | 'running' | 'uploading';
 
 /**
+ * What is as it was, and why.
+ */
+export interface IKeptFile {
+  spec: string;
+  reason: string;
+}
+
+/**
  * Keys by name: what completion offers.
  */
 export interface IKeyList {
@@ -1671,6 +1679,14 @@ export interface IRemoveJob {
 }
 
 /**
+ * Do the same with many; those that cannot be deleted stay.
+ */
+export interface IRemoveManyFiles {
+  specs: string[];
+  undo?: boolean;
+}
+
+/**
  * What was deleted, or is back.
  */
 export interface IRemoved {
@@ -1685,6 +1701,14 @@ export interface IRemovedFileSets {
   file_sets: string[];
   file_versions: number;
   undo_until?: string | null;
+}
+
+/**
+ * What became of many.
+ */
+export interface IRemovedFiles {
+  removed: IRemoved[];
+  kept: IKeptFile[];
 }
 
 /**

@@ -17,14 +17,19 @@ function project(files: string[], held: string[] = [], isAway = false) {
         .map(path => ({ path, version: 1, size_bytes: 1, sha256: '' }));
       return Promise.resolve({ entries, next });
     },
-    removeFiles: (spec: string, undo: boolean) => {
-      asked.push(`${undo ? 'back' : 'delete'} ${spec}`);
+    removeMany: (specs: readonly string[], undo: boolean) => {
+      asked.push(`${undo ? 'back' : 'delete'} ${specs.join(' ')}`);
       if (isAway) {
         return Promise.reject(new AcaiError('server_unreachable', 'away', 0));
       }
-      return held.includes(spec)
-        ? Promise.reject(new AcaiError('file_in_use', `${spec} is held`, 409))
-        : Promise.resolve({ path: spec, versions: [1] });
+      return Promise.resolve({
+        removed: specs
+          .filter(spec => !held.includes(spec))
+          .map(spec => ({ path: spec.replace('%40', '@'), versions: [1] })),
+        kept: specs
+          .filter(spec => held.includes(spec))
+          .map(spec => ({ spec, reason: `${spec} is held` }))
+      });
     }
   };
 }
@@ -48,10 +53,23 @@ describe('deleting files and folders', () => {
     );
     expect(done).toEqual(['/a/1', '/a/3@']);
     expect(kept).toEqual(['/a/2 is held']);
-    expect(steps).toEqual([1, 2]);
-    expect(source.asked.at(-1)).toBe('delete /a/3%40');
+    expect(steps).toEqual([2]);
+    expect(source.asked).toEqual(['delete /a/1 /a/2 /a/3%40']);
     await removeAll(source, done, true, () => undefined);
-    expect(source.asked.slice(-2)).toEqual(['back /a/1', 'back /a/3%40']);
+    expect(source.asked.at(-1)).toBe('back /a/1 /a/3%40');
+  });
+
+  it('takes many in one request, and tells how far it is after each', async () => {
+    const paths = Array.from({ length: 450 }, (_, at) => `/${at}`);
+    const source = project(paths, ['/7']);
+    const steps: number[] = [];
+    const { done, kept } = await removeAll(source, paths, false, count =>
+      steps.push(count)
+    );
+    expect(done).toEqual(paths.filter(path => path !== '/7'));
+    expect(kept).toEqual(['/7 is held']);
+    expect(steps).toEqual([199, 399, 449]);
+    expect(source.asked).toHaveLength(3);
   });
 
   it('ends when nothing answers any more', async () => {
@@ -63,6 +81,6 @@ describe('deleting files and folders', () => {
       () => undefined
     );
     expect([done, kept]).toEqual([[], ['away']]);
-    expect(source.asked).toEqual(['delete /a']);
+    expect(source.asked).toEqual(['delete /a /b']);
   });
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,8 @@ rows = [f"{{n}},{{n * n}}" for n in range(120_000)]
 (place / "squares.csv").write_text("number,square\\n" + "\\n".join(rows) + "\\n")
 (place / "notes.txt").write_text("one\\ntwo\\nthree\\n")
 (place / "settings.json").write_text(json.dumps({{"depth": 3}}))
+cell = {{"cell_type": "markdown", "id": "a", "metadata": {{}}, "source": "# Of an earlier day"}}
+(place / "kept.ipynb").write_text(json.dumps({{"cells": [cell], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}))
 (place / {EVIL!r}).write_text("hostile")
 (place / "a@b:1%.txt").write_text("of a name with signs")
 (place / "img" / "dot.png").write_bytes(base64.b64decode(
@@ -204,6 +207,90 @@ def make_a_set(data: Data) -> None:
     compared.get_by_role("button", name="lines that differ in /raw/notes.txt").click()
     lines = data.about("/raw/notes.txt:1 and /raw/notes.txt:2")
     expect(lines.get_by_role("status")).to_have_text("1 line added, 1 removed")
+
+
+def test_sets_and_folders_are_downloaded_and_deleted_sets_brought_back(data: Data) -> None:
+    download_archives(data)
+    delete_a_set(data)
+    preview_whole(data)
+    assert data.page.page.title() != "owned"
+
+
+def download_archives(data: Data) -> None:
+    """A folder below its name, a choice and a set by their paths; a pack of files is read as one."""
+    data.file("many/").click()
+    data.ranges.clear()
+    folder = downloaded(data, data.region)
+    assert folder == {f"many/{n:04}.txt": str(n).encode() for n in range(1_500)}
+    assert len(data.ranges) <= 4
+    data.file("many/").click()
+    data.file("raw/").click()
+    data.file("notes.txt").click(modifiers=["Control"])
+    data.file("img/").click(modifiers=["Control"])
+    data.file("raw/").click(modifiers=["Control"])
+    chosen = downloaded(data, data.region)
+    assert sorted(chosen) == ["raw/img/dot.png", "raw/notes.txt"]
+    assert chosen["raw/notes.txt"] == b"one\n2\n3\n"
+    stop_a_download(data)
+    data.region.get_by_role("tab", name="file sets").click()
+    data.region.get_by_role("list", name="file sets").get_by_role("button", name="raw:3").click()
+    raw = data.page.page.get_by_role("region", name="file set raw", exact=True)
+    raw.get_by_role("button", name="version 1", exact=True).click()
+    expect(raw.get_by_role("tree", name="contents of raw:1")).to_be_visible()
+    first = downloaded(data, raw)
+    names = {"a@b:1%.txt", "img/dot.png", "kept.ipynb", "notes.txt", "settings.json", "squares.csv", EVIL}
+    assert set(first) == {f"raw/{name}" for name in names}
+    assert first["raw/notes.txt"] == b"one\ntwo\nthree\n"
+    assert len(first["raw/squares.csv"]) > 1_000_000
+
+
+def downloaded(data: Data, part: Locator) -> dict[str, bytes]:
+    """Press a button; return what the archive holds."""
+    with data.page.page.expect_download() as started:
+        part.get_by_role("button", name="download", exact=True).click()
+    with zipfile.ZipFile(started.value.path()) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def stop_a_download(data: Data) -> None:
+    """One that takes its time says what it does, and ends when it is told to."""
+    page = data.page.page
+    page.route("**/acai/api/v1/objects/**", lambda _: None)
+    data.region.get_by_role("button", name="download", exact=True).click()
+    told = page.locator(".Toastify").get_by_text("Downloading default.zip")  # JupyterLab's notifications have no name
+    expect(told).to_be_visible()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(told).to_have_count(0)
+    page.unroute_all(behavior="ignoreErrors")
+
+
+def delete_a_set(data: Data) -> None:
+    """Versions that are deleted stay in the list, and come back from there; the bytes were never gone."""
+    raw = data.page.page.get_by_role("region", name="file set raw", exact=True)
+    rows = raw.get_by_role("table", name="versions").get_by_role("row")
+    raw.get_by_role("button", name="delete").click()
+    raw.get_by_role("button", name="yes, delete raw:1").click()
+    expect(rows.nth(3)).to_contain_text("deleted")
+    expect(raw.get_by_role("checkbox", name="compare version 1")).to_be_disabled()
+    raw.get_by_role("button", name="version 1", exact=True).click()
+    data.page.look_at("fileset-deleted", raw)
+    raw.get_by_role("button", name="bring back raw:1").click()
+    expect(rows.nth(3)).to_contain_text("7 files")
+    expect(raw.get_by_role("tree", name="contents of raw:1")).to_be_visible()
+
+
+def preview_whole(data: Data) -> None:
+    """JSON as a tree and a notebook as a notebook, in JupyterLab's own viewers."""
+    page = data.page.page
+    data.region.get_by_role("tab", name="files", exact=True).click()
+    data.file("settings.json").dblclick()
+    data.about("/raw/settings.json").get_by_role("button", name="open version 1").click()
+    shown = page.get_by_role("main").locator(".jp-RenderedJSON, .jp-FileEditor").filter(visible=True)
+    expect(shown).to_contain_text("depth")
+    data.file("kept.ipynb").dblclick()
+    data.about("/raw/kept.ipynb").get_by_role("button", name="open version 1").click()
+    expect(page.get_by_role("heading", name="Of an earlier day")).to_be_visible()
 
 
 def find(data: Data) -> None:

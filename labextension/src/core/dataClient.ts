@@ -16,6 +16,7 @@ import type {
   IFolderPage,
   IMetadata,
   IRemoved,
+  IRemovedFiles,
   IThingChange,
   IVersionPage
 } from '../contract';
@@ -51,9 +52,9 @@ export class DataClient {
     return this.get('origin', { spec });
   }
 
-  /** Where the bytes of a file version are. */
-  fetch(spec: string): Promise<IFetchPage> {
-    return this.post('files/fetch', { spec, limit: 1 });
+  /** Where the bytes are of what a spec names: one file version, unless more are asked for. */
+  fetch(spec: string, after = '', limit = 1): Promise<IFetchPage> {
+    return this.post('files/fetch', { spec, after, limit });
   }
 
   /** The file versions that a spec names, of a folder all below it. */
@@ -64,6 +65,11 @@ export class DataClient {
   /** Deletes a version, or all versions, of a file; or brings them back. */
   removeFiles(spec: string, undo: boolean): Promise<IRemoved> {
     return this.post('files/remove', { spec, undo });
+  }
+
+  /** The same with many at once; what cannot be deleted stays. */
+  removeMany(specs: readonly string[], undo: boolean): Promise<IRemovedFiles> {
+    return this.post('files/remove-many', { specs, undo });
   }
 
   metadata(thing: string): Promise<IMetadata> {

@@ -1,11 +1,11 @@
-import type { IEntryPage, IRemoved } from '../contract';
+import type { IEntryPage, IRemovedFiles } from '../contract';
 import { asAcaiError } from './connectionStore';
 import { encodePath } from './specText';
 
 /** What it takes to delete files and bring them back. */
 export interface IRemovalSource {
   files(spec: string, after: string): Promise<IEntryPage>;
-  removeFiles(spec: string, undo: boolean): Promise<IRemoved>;
+  removeMany(specs: readonly string[], undo: boolean): Promise<IRemovedFiles>;
 }
 
 /** What became of it: which files are done, and why others are as they were. */
@@ -14,6 +14,8 @@ export interface IRemoval {
   kept: readonly string[];
 }
 
+/** So many files go in one request, and what was done is told after each. */
+const AT_ONCE = 200;
 /** So many reasons are told. */
 const MOST_REASONS = 3;
 
@@ -37,8 +39,8 @@ export async function filesBelow(
 }
 
 /**
- * Deletes all versions of files, one file after the other, or brings them back. What the server refuses stays, as what a file
- * set holds; when nothing answers any more it ends.
+ * Deletes all versions of files, many at a time, or brings them back. What the server refuses stays, as what a file set holds;
+ * when nothing answers any more it ends.
  */
 export async function removeAll(
   source: IRemovalSource,
@@ -48,17 +50,16 @@ export async function removeAll(
 ): Promise<IRemoval> {
   const done: string[] = [];
   const kept = new Set<string>();
-  for (const path of paths) {
+  for (let at = 0; at < paths.length; at += AT_ONCE) {
+    const some = paths.slice(at, at + AT_ONCE);
     try {
-      await source.removeFiles(encodePath(path), undo);
-      done.push(path);
+      const answer = await source.removeMany(some.map(encodePath), undo);
+      done.push(...answer.removed.map(({ path }) => path));
+      answer.kept.forEach(({ reason }) => kept.add(reason));
       onStep(done.length);
     } catch (reason) {
-      const { message, status } = asAcaiError(reason);
-      kept.add(message);
-      if (status === 0) {
-        break;
-      }
+      kept.add(asAcaiError(reason).message);
+      break;
     }
   }
   return { done, kept: [...kept].slice(0, MOST_REASONS) };

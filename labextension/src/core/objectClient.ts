@@ -16,9 +16,15 @@ export class ObjectClient {
   ) {}
 
   /** The bytes of an object from one place to another, the last included. */
-  async read(url: string, first: number, last: number): Promise<ArrayBuffer> {
+  async read(
+    url: string,
+    first: number,
+    last: number,
+    signal?: AbortSignal
+  ): Promise<ArrayBuffer> {
     const answer = await this.send(url, {
-      headers: { Range: `bytes=${first}-${last}` }
+      headers: { Range: `bytes=${first}-${last}` },
+      ...(signal === undefined ? {} : { signal })
     });
     return answer.arrayBuffer();
   }

@@ -42,7 +42,7 @@ export function folderOf(path: string): string {
   return path.slice(0, path.replace(/\/$/, '').lastIndexOf('/') + 1);
 }
 
-function decodePath(path: string): string {
+export function decodePath(path: string): string {
   return path.replace(/%(25|40|3A)/gi, (_, code: string) =>
     String.fromCharCode(parseInt(code, 16))
   );

@@ -15,11 +15,13 @@ export interface IChosenBarProps {
   versionOf: (path: string) => number | null;
   onPreview: (path: string, version: number) => void;
   onMade: (name: string) => void;
+  /** Keep what these specs name, on the disk of whoever looks. */
+  onDownload: (specs: readonly string[]) => void;
 }
 
 /** What can be done with the files and folders that are chosen. */
 export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
-  const { chosen, client, versionOf, onPreview, onMade } = props;
+  const { chosen, client, versionOf, onPreview, onMade, onDownload } = props;
   const [isNaming, setNaming] = React.useState(false);
   const [told, setTold] = React.useState('');
   const [failure, setFailure] = React.useState('');
@@ -58,6 +60,14 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
           words={trans.__('preview')}
           onClick={() => {
             onPreview(only, version);
+          }}
+        />
+      )}
+      {chosen.length > 0 && !isNaming && (
+        <Action
+          words={trans.__('download')}
+          onClick={() => {
+            onDownload(chosen.map(path => sourceOf(path, versionOf)));
           }}
         />
       )}

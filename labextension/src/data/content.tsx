@@ -17,6 +17,7 @@ import { ThingSearch } from '../core/thingSearch';
 import { trans } from '../core/translation';
 import { Sentence } from '../views/sentence';
 import { ChosenBar } from './chosenBar';
+import { downloadChosen } from './downloading';
 import { droppedFiles } from './dropping';
 import { FoundList, SearchField } from './searchView';
 import type { PageServices } from './services';
@@ -275,6 +276,7 @@ function Files(props: ISidebarProps): React.ReactElement {
           void services.run(OPEN_FILE_VERSION, { path, version })
         }
         onMade={name => void services.run(OPEN_SET, { name })}
+        onDownload={specs => void downloadChosen(services, specs)}
       />
       <UploadsView uploads={uploads} folder={target} />
     </div>

@@ -1,12 +1,17 @@
 import { Notification } from '@jupyterlab/apputils';
 
+import { Archive, type IArchived } from '../core/archive';
+import { projectOf } from '../connection/project';
 import { asAcaiError } from '../core/connectionStore';
-import { fileSpec, nameOf } from '../core/specText';
+import { FetchedFiles } from '../core/fetched';
+import { formatSize } from '../core/format';
+import { decodePath, fileSpec, nameOf, readFileSpec } from '../core/specText';
+import { trans } from '../core/translation';
 import { download } from '../provenance/files';
 import type { DataServices } from './services';
 
-/** So much is asked for at once. */
-const PIECE_BYTES = 16_000_000;
+/** What is done before that is told by the browser alone; after it, how far it is, so often. */
+const TELL_MS = 500;
 
 /** Have the browser keep a version as a file. What fails is told in a notification. */
 export async function downloadVersion(
@@ -14,28 +19,95 @@ export async function downloadVersion(
   path: string,
   version: number
 ): Promise<void> {
-  try {
-    const spec = fileSpec(path, version);
-    const page = await services.client.fetch(spec);
-    const [file] = page.files;
-    const url = page.objects[file?.[4] ?? 0];
-    if (file === undefined || url === undefined) {
-      return;
-    }
-    const [, , size, , , offset] = file;
+  await saved(nameOf(path), async signal => {
+    const page = await services.client.fetch(fileSpec(path, version));
+    const fetched = new FetchedFiles(services.objects, page, signal);
     const pieces: Blob[] = [];
-    for (let at = 0; at < size; at += PIECE_BYTES) {
-      const end = Math.min(size, at + PIECE_BYTES);
-      // A blob may be kept on the disk, where an array is in memory.
-      const piece = await services.objects.read(
-        url,
-        offset + at,
-        offset + end - 1
-      );
-      pieces.push(new Blob([piece]));
+    for (const file of page.files) {
+      for await (const piece of fetched.read(file)) {
+        // A blob may be kept on the disk, where an array is in memory.
+        pieces.push(new Blob([piece]));
+      }
     }
-    download(nameOf(path), new Blob(pieces));
-  } catch (error) {
-    Notification.error(asAcaiError(error).message);
+    return new Blob(pieces);
+  });
+}
+
+/** Have the browser keep all that specs name as one archive. */
+export async function downloadAll(
+  services: DataServices,
+  specs: readonly string[],
+  name: string
+): Promise<void> {
+  await saved(`${name}.zip`, async (signal, onStep) => {
+    const { client, objects } = services;
+    return new Archive(client, objects, specs, signal, onStep).make();
+  });
+}
+
+/** One file by itself, one folder under its name, several things as the project's. */
+export async function downloadChosen(
+  services: DataServices,
+  specs: readonly string[]
+): Promise<void> {
+  const [only = ''] = specs;
+  const file = readFileSpec(only);
+  if (specs.length === 1 && file !== null) {
+    await downloadVersion(services, file.path, file.version);
+  } else {
+    const project = projectOf(services.connection);
+    const name = specs.length === 1 ? nameOf(decodePath(only)) : project;
+    await downloadAll(services, specs, name);
   }
+}
+
+/** Fetches and saves; while that goes on a notification says how far it is, and stops it. */
+async function saved(
+  name: string,
+  fetch: (
+    signal: AbortSignal,
+    onStep: (done: IArchived) => void
+  ) => Promise<Blob>
+): Promise<void> {
+  const stopping = new AbortController();
+  const doing = trans.__('Downloading %1', name);
+  const stop = {
+    label: trans.__('Stop'),
+    callback: () => {
+      stopping.abort();
+    }
+  };
+  let id = '';
+  let done: IArchived = { files: 0, bytes: 0 };
+  const telling = setInterval(() => {
+    if (id === '') {
+      const options = { autoClose: false as const, actions: [stop] };
+      id = Notification.emit(doing, 'in-progress', options);
+    } else if (done.files > 0) {
+      Notification.update({ id, message: `${doing} · ${soFar(done)}` });
+    }
+  }, TELL_MS);
+  try {
+    const content = await fetch(stopping.signal, step => {
+      done = step;
+    });
+    download(name, content);
+  } catch (error) {
+    if (!stopping.signal.aborted) {
+      Notification.error(asAcaiError(error).message);
+    }
+  } finally {
+    clearInterval(telling);
+    Notification.dismiss(id);
+  }
+}
+
+function soFar({ files, bytes }: IArchived): string {
+  return trans._n(
+    '%2 file, %3',
+    '%2 files, %3',
+    files,
+    files.toLocaleString('en-US'),
+    formatSize(bytes)
+  );
 }

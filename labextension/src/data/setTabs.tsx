@@ -16,6 +16,7 @@ import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { dataIcon } from '../panel/icon';
 import { About } from './about';
+import { downloadAll } from './downloading';
 import type { DataServices, TabServices } from './services';
 import { SetDiffView } from './setDiffView';
 import { SetView } from './setView';
@@ -78,6 +79,9 @@ class SetContent extends FollowingContent {
           void services.run(OPEN_FILE_VERSION, { path, version })
         }
         onProvenance={spec => void services.run(OPEN_PROVENANCE, { spec })}
+        onDownload={ref =>
+          void downloadAll(services, [`@${ref}`], ref.replace(':', '-'))
+        }
         onUse={
           services.has(USE_AS_INPUT)
             ? spec => void services.run(USE_AS_INPUT, { spec })

@@ -23,6 +23,7 @@ export interface ISetViewProps {
   onCompare: (before: number, after: number) => void;
   onOpenFile: (path: string, version: number) => void;
   onProvenance: (ref: string) => void;
+  onDownload: (ref: string) => void;
   /** Ask for what could not be read. */
   onAgain: () => void;
   /** Null where no cell could take it. */
@@ -200,7 +201,8 @@ function Shown(
     onAttempt: (work: () => Promise<unknown>) => void;
   }
 ): React.ReactElement {
-  const { name, client, shown, onAttempt, onProvenance, onUse } = props;
+  const { name, client, shown, onAttempt, onProvenance, onDownload, onUse } =
+    props;
   const ref = `${name}:${shown.version}`;
   const isDeleted = typeof shown.deleted_at === 'string';
   if (isDeleted) {
@@ -230,6 +232,12 @@ function Shown(
           words={trans.__('provenance')}
           onClick={() => {
             onProvenance(ref);
+          }}
+        />
+        <Action
+          words={trans.__('download')}
+          onClick={() => {
+            onDownload(ref);
           }}
         />
         <SureAction

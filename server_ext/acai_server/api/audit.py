@@ -70,6 +70,7 @@ OF_BODIES = (
     "total_usd",
     "stops",
     "spec",
+    "specs",
     "files",
     "undo",
     "dry_run",

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.files import FetchFiles, FetchPage, FolderPage, Removed, RemoveFiles, VersionPage
+from acai_jupyter.contract.files import (
+    FetchFiles,
+    FetchPage,
+    FolderPage,
+    Removed,
+    RemovedFiles,
+    RemoveFiles,
+    RemoveManyFiles,
+    VersionPage,
+)
 from acai_jupyter.contract.queries import FolderQuery, SpecQuery, VersionQuery
 
 if TYPE_CHECKING:
@@ -39,7 +48,13 @@ def fetch_files(call: Call) -> FetchPage:
 def remove_files(call: Call) -> Removed:
     """Bury versions, or bring them back."""
     wanted = call.sent(RemoveFiles)
-    return call.services.lake.files.remove(call.project, wanted.spec, undo=wanted.undo)
+    return call.services.lake.removals.remove(call.project, wanted.spec, undo=wanted.undo)
+
+
+def remove_many_files(call: Call) -> RemovedFiles:
+    """Bury versions of many files, or bring them back."""
+    wanted = call.sent(RemoveManyFiles)
+    return call.services.lake.removals.remove_many(call.project, wanted.specs, undo=wanted.undo)
 
 
 OPERATIONS: Operations = {
@@ -48,4 +63,5 @@ OPERATIONS: Operations = {
     endpoints.LIST_VERSIONS: list_versions,
     endpoints.FETCH_FILES: fetch_files,
     endpoints.REMOVE_FILES: remove_files,
+    endpoints.REMOVE_MANY_FILES: remove_many_files,
 }

@@ -1,4 +1,4 @@
-"""Reading files: what a spec names, folders, versions, where to fetch bytes; and burying what no file set needs."""
+"""Reading files: what a spec names, folders, versions, where to fetch bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acai_jupyter.contract.errors import BadRequest, BlobQuarantined, Conflict, FileNotFound, ObjectNotFound
+from acai_jupyter.contract.errors import BadRequest, BlobQuarantined, FileNotFound, ObjectNotFound
 from acai_jupyter.contract.files import (
     Child,
     ChildKind,
@@ -15,16 +15,13 @@ from acai_jupyter.contract.files import (
     FetchPage,
     FolderPage,
     Place,
-    Removed,
     VersionPage,
 )
 from acai_jupyter.contract.filesets import Entry, EntryPage
 from acai_jupyter.contract.specs import Spec, encode_path, normal_path, parse_set, parse_spec
 from acai_server.db import sight
 from acai_server.lake import manifests
-from acai_server.lake.burying import load_in
 from acai_server.lake.filesets import Chunks, read
-from acai_server.lake.holding import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -87,7 +84,7 @@ class Files:
         with self._database.reading() as work:
             found = work.files.versions(project, spec.path, before, limit + 1)
             if not found and before is None:
-                raise _not_found(work, project, spec.path, None)
+                raise not_found(work, project, spec.path, None)
         sight.look_into([spec.path])
         return VersionPage(spec.path, found[:limit], found[limit - 1].version if len(found) > limit else None)
 
@@ -118,29 +115,6 @@ class Files:
         following = page[-1].path if len(found) > request.limit else None
         return FetchPage(selection.root, selection.is_file, files, objects, following)
 
-    def remove(self, project: ProjectId, text: str, *, undo: bool) -> Removed:
-        """Bury a version, or all versions of a file; or bring back what was buried."""
-        spec = parse_spec(text)
-        if spec.file_set is not None or spec.is_folder:
-            raise BadRequest(reason=f"'{text[:80]}' is not a file or one of its versions; only those can be deleted")
-        sight.refuse_paths([spec.path])
-        with self._database.writing() as work:
-            work.uploads.lock_project(project)
-            numbers = _numbers(work, project, spec, buried=undo)
-            if undo:
-                numbers = _not_collected(work, project, spec.path, numbers)
-            else:
-                _refuse_needed(work, project, spec.path, numbers)
-            changed = work.files.mark(
-                project, spec.path, numbers, work.clock.now(), work.uploads.next_number(project), deleted=not undo
-            )
-            if changed:
-                with sight.everything():  # whoever holds it
-                    _tell_pending(work, project, spec.path)
-                kind = "files_restored" if undo else "files_removed"
-                work.events.record(project, kind, encode_path(spec.path), versions=numbers)
-        return Removed(spec.path, numbers)
-
 
 def _as_child(work: Work, project: ProjectId, path: str, file_set: str | None) -> FolderPage:
     """What is no folder may be a file: then it is shown as its folder shows it."""
@@ -152,7 +126,7 @@ def _as_child(work: Work, project: ProjectId, path: str, file_set: str | None) -
     else:
         found = work.files.child(project, path)
     if found is None:
-        raise _not_found(work, project, path, file_set)
+        raise not_found(work, project, path, file_set)
     sight.look_into([path])
     return FolderPage(f"{folder}/", [found])
 
@@ -170,14 +144,14 @@ def resolve(work: Work, project: ProjectId, text: str) -> Selection:
 
 def _in_project(work: Work, project: ProjectId, spec: Spec) -> Selection:
     if spec.version is not None:
-        return _one(_version(work, project, spec.path, spec.version))
+        return _one(version_of(work, project, spec.path, spec.version))
     if not spec.is_folder:
         entry = work.files.latest(project, spec.path)
         if entry is not None:
             return _one(entry)
     folder = spec.path.rstrip("/") + "/"
     if folder != "/" and not work.files.below(project, folder, "", 1):
-        raise _not_found(work, project, spec.path, None)
+        raise not_found(work, project, spec.path, None)
     return Selection(folder, is_file=False, page=lambda after, limit: work.files.below(project, folder, after, limit))
 
 
@@ -195,7 +169,7 @@ def _in_set(work: Work, project: ProjectId, spec: Spec) -> Selection:
         return list(islice(_while_below(following, folder), limit))
 
     if folder != "/" and not page("", 1):
-        raise _not_found(work, project, spec.path, stored.public.ref)
+        raise not_found(work, project, spec.path, stored.public.ref)
     return Selection(folder, is_file=False, page=page)
 
 
@@ -211,12 +185,13 @@ def _one(entry: Entry) -> Selection:
     return Selection(folder, is_file=True, page=lambda after, limit: [entry][:limit] if after < entry.path else [])
 
 
-def _version(work: Work, project: ProjectId, path: str, number: int) -> Entry:
+def version_of(work: Work, project: ProjectId, path: str, number: int) -> Entry:
+    """Return a version that is not deleted, or say what is with it."""
     found = work.files.version(project, path, number)
     if found is None:
         latest = work.files.latest(project, path)
         if latest is None:
-            raise _not_found(work, project, path, None)
+            raise not_found(work, project, path, None)
         raise FileNotFound(path=f"{path}:{number}", hint=f" The latest is '{path}:{latest.version}'.")
     entry, deleted_at = found
     if deleted_at is not None:
@@ -225,7 +200,8 @@ def _version(work: Work, project: ProjectId, path: str, number: int) -> Entry:
     return entry
 
 
-def _not_found(work: Work, project: ProjectId, path: str, ref: str | None) -> FileNotFound:
+def not_found(work: Work, project: ProjectId, path: str, ref: str | None) -> FileNotFound:
+    """Say that there is no such file or folder, and which there may be instead."""
     hint = _hint(work, project, path.rstrip("/"), ref)
     if "*" in path or "?" in path:
         hint += f' Patterns belong to Python: files["{path}"].'
@@ -267,44 +243,3 @@ def _children_of_set(
             found.append(Child(name, ChildKind.FILE, entry.version, entry.size_bytes))
             border = entry.path
     return found
-
-
-def _numbers(work: Work, project: ProjectId, spec: Spec, *, buried: bool) -> list[int]:
-    every = work.files.versions(project, spec.path, None, 1_000_000)
-    if not every:
-        raise _not_found(work, project, spec.path, None)
-    found = [one.version for one in every if (one.deleted_at is not None) == buried]
-    if spec.version is None:
-        return found
-    if spec.version not in [one.version for one in every]:
-        _version(work, project, spec.path, spec.version)
-    return [number for number in found if number == spec.version]
-
-
-def _not_collected(work: Work, project: ProjectId, path: str, numbers: list[int]) -> list[int]:
-    """Return those of the deleted versions whose bytes are still there; refuse when there were some and none is."""
-    hashes = {one.version: bytes.fromhex(one.sha256) for one in work.files.versions(project, path, None, 1_000_000)}
-    gone = work.blobs.missing(project, {hashes[number] for number in numbers})
-    found = [number for number in numbers if hashes[number] not in gone]
-    if numbers and not found:
-        said = f"'{path}:{numbers[0]}'" if len(numbers) == 1 else f"all versions of '{path}'"
-        raise Conflict(reason=f"the bytes of {said} were freed, as the deletion was too long ago; put the file again")
-    return found
-
-
-def _refuse_needed(work: Work, project: ProjectId, path: str, numbers: list[int]) -> None:
-    """Refuse to bury what a file set holds that is not deleted."""
-    roots = set(work.file_sets.living(project).values())
-    found = held(roots, ((path, number) for number in numbers), load_in(work, project))
-    if found:
-        (_, number), root = min(found.items())
-        ref = work.file_sets.ref_of(project, root)
-        where = "a file set that you do not see" if ref is None else f"file set {ref}"
-        raise Conflict(reason=f"'{path}:{number}' is in {where}")
-
-
-def _tell_pending(work: Work, project: ProjectId, path: str) -> None:
-    """A pending session that counted on a version of this file makes its own if that is not the latest any more."""
-    for session, entry in work.files.keepers(project, path):
-        work.staging.hold_again(work.uploads.by_id(session), path, entry)
-        work.uploads.changed(session)

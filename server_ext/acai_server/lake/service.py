@@ -11,6 +11,7 @@ from acai_server.lake.files import Files
 from acai_server.lake.filesets import FileSets
 from acai_server.lake.garbage import Collections
 from acai_server.lake.keeping import GRACE, Keeping
+from acai_server.lake.removing import Removals
 from acai_server.lake.restricting import Restrictions
 from acai_server.lake.retention import Rules
 from acai_server.lake.tidying import Tidying
@@ -39,6 +40,7 @@ class Lake:
         self.tidying = Tidying(database, objects, direct)
         self.uploads = Uploads(database, objects, direct, self.tidying, uploads_per_user)
         self.files = Files(database, objects, direct)
+        self.removals = Removals(database)
         self.file_sets = FileSets(database)
         self.composing = Composing(database)
         self.aliases = Aliases(database)

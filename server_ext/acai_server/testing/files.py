@@ -20,8 +20,10 @@ from acai_jupyter.contract.errors import (
     FileNotFound,
     FileSetNotFound,
 )
+from acai_jupyter.contract.files import Removed, RemovedFiles
 from acai_jupyter.contract.specs import encode_path
 from acai_jupyter.contract.uploads import NewObject
+from acai_server.testing.keeping import told
 from acai_server.testing.lakes import LakeUser, check_lake, engine_of, hash_of, packed
 from acai_server.testing.uploads import LakeSuite
 
@@ -392,9 +394,44 @@ class RemovingSuite(LakeSuite):
         assert user.remove(encode_path(path)) == [1]
         assert user.remove(encode_path(path), undo=True) == [1]
 
+    def test_of_many_those_go_that_can_and_of_the_others_it_is_said_why_they_stay(self, user: LakeUser) -> None:
+        user.put({"/held": b"1", "/also": b"2"}, file_set="s")
+        user.put({"/x": b"1", "/f/y": b"2"})
+        user.put({"/x": b"3"})
+        pending = user.prepare({"/f/y": b"2"}, file_set="t", only_changed=True)
+        done = remove_many(user, "/x", "/held", "/f/y:1", "/nothing", "/x:1")
+        assert done.removed == [Removed("/x", [2, 1]), Removed("/f/y", [1]), Removed("/x", [1])]
+        assert [one.spec for one in done.kept] == ["/held", "/nothing"]
+        assert "'/held:1' is in file set s:1" in done.kept[0].reason
+        assert "There is no file '/nothing'" in done.kept[1].reason
+        assert user.named() == {"/held": 1, "/also": 1}
+        user.commit(pending)
+        assert user.read("@t") == {"/f/y": b"2"}
+        check_lake(user)
+        back = remove_many(user, "/x", "/f/y", "/held", undo=True)
+        assert (back.removed, back.kept) == ([Removed("/x", [2, 1]), Removed("/f/y", [1]), Removed("/held", [])], [])
+        assert user.read("/x") == {"/x": b"3"}
+        with pytest.raises(BadRequest, match="'/f/' is not a file"):
+            remove_many(user, "/x", "/f/")
+        assert user.read("/x") == {"/x": b"3"}
+
+    def test_many_that_are_deleted_at_once_are_told_of_once(self, user: LakeUser) -> None:
+        paths = [f"/f/{number}" for number in range(1000)]
+        user.put(dict.fromkeys(paths, b"1"))
+        assert len(remove_many(user, *paths).removed) == 1000
+        assert remove_many(user, "/f/1").removed == [Removed("/f/1", [])]
+        assert [one.subject for one in told(user, "files_removed")] == ["1000 file versions"]
+        remove_many(user, "/f/7", undo=True)
+        assert [one.subject for one in told(user, "files_restored")] == ["/f/7"]
+
     def test_another_may_delete_what_she_did_not_upload(self, user: LakeUser) -> None:
         user.put({"/x": b"1"})
         assert user.beside("her").remove("/x:1") == [1]
+
+
+def remove_many(user: LakeUser, *specs: str, undo: bool = False) -> RemovedFiles:
+    """Delete what specs name in one request, or take that back."""
+    return user.lake.removals.remove_many(user.member.project_id, list(specs), undo=undo)
 
 
 class FileSuite(NamingSuite, FolderSuite, FetchingSuite, RemovingSuite):

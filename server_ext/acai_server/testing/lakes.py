@@ -179,7 +179,7 @@ class LakeUser:
 
     def remove(self, spec: str, *, undo: bool = False) -> list[int]:
         """Delete what a spec names, or take that back."""
-        return sorted(self.lake.files.remove(self.member.project_id, spec, undo=undo).versions)
+        return sorted(self.lake.removals.remove(self.member.project_id, spec, undo=undo).versions)
 
     def children(self, path: str = "/", file_set: str | None = None, limit: int = EVERYTHING) -> list[str]:
         """Return the names in a folder, folders with a '/' behind them."""

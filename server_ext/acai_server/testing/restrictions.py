@@ -353,7 +353,10 @@ class RestrictionSuite:
             lambda: lab.ann.lake("aliases", "set", lab.ann.id, "patients:1", "paper"),
             lambda: lab.ann.lake("keeping", "change", lab.ann.id, "patients:1", RemoveFileSets()),
             lambda: lab.ann.lake("file_sets", "set_note", "patients:1", "note"),
-            lambda: lab.ann.do(lab.lake.files.remove, lab.ann.project, "/patients/one", undo=False),
+            lambda: lab.ann.do(lab.lake.removals.remove, lab.ann.project, "/patients/one", undo=False),
+            lambda: lab.ann.do(
+                lab.lake.removals.remove_many, lab.ann.project, ["/open/a", "/patients/one"], undo=False
+            ),
             lambda: lab.ann.do(
                 lab.metadata.change,
                 lab.ann.project,
@@ -408,7 +411,7 @@ class RestrictionSuite:
         lab.bob.lake("keeping", "change", lab.bob.id, "open", RemoveFileSets(files=True))
         assert "/open/a" in lab.ann.paths("@merged")
         with pytest.raises(Conflict, match="is in a file set that you do not see"):
-            lab.bob.do(lab.lake.files.remove, lab.bob.project, "/open/a", undo=False)
+            lab.bob.do(lab.lake.removals.remove, lab.bob.project, "/open/a", undo=False)
         with pytest.raises(NotAllowed, match="some of it is restricted"):
             lab.bob.do(lab.lake.collections.begin, lab.bob.project, lab.bob.id, dry_run=True)
 
