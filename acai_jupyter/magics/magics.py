@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -14,8 +13,11 @@ from acai_jupyter.commands import verbs
 from acai_jupyter.commands.interrupts import Unwatched
 from acai_jupyter.contract.errors import AcaiError, JobFailed
 from acai_jupyter.magics.cell_view import CellView
+from acai_jupyter.magics.presses import Presses, press_of
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from acai_jupyter.client.http import Client
     from acai_jupyter.commands.results import Result
     from acai_jupyter.contract.jobs import Job
@@ -30,6 +32,10 @@ class AcaiMagics(Magics):
     """`%acai VERB …` and `%%acai run …`."""
 
     shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._presses = Presses()
 
     @no_var_expand
     @line_cell_magic
@@ -78,15 +84,34 @@ class AcaiMagics(Magics):
         arguments = verbs.parse_cell(words[1:])
         from acai_jupyter.client.http import Client
         from acai_jupyter.commands.running import run_cell
+        from acai_jupyter.contract.sweeps import Sweep
 
+        press = press_of(_asked(self.shell), "\n".join([*words, cell]))
+        if (number := self._presses.repeated(press)) is not None:
+            self._join(number, arguments)
+            return
         client = Client(project=arguments.project)
-        begun = partial(self._hand_over, client, handle=arguments.handle)
+
+        def begun(job: Job | Sweep) -> None:
+            self._presses.begun(press, job.tag if isinstance(job, Sweep) else job.number)
+            self._hand_over(client, job, handle=arguments.handle)
+
         view = CellView(self.shell.user_ns)
         result = run_cell(client, arguments, cell, view, begun)
         if "ipykernel" in sys.modules or not result.failed:  # the error says the same where nothing was shown before
             view.finish(result)
         if result.failed:
             raise JobFailedInCell(result.text)
+
+    def _join(self, number: int | str, arguments: Namespace) -> None:
+        """Show the job that somebody else began by this cell at the same moment."""
+        called = f"Job {number}" if isinstance(number, int) else f"Sweep {number}"
+        CellView(self.shell.user_ns).say(f"{called} is of somebody who ran this cell at the same moment.")
+        project = [] if arguments.project is None else ["--project", arguments.project]
+        if not arguments.detach:
+            self._line([*project, "attach", str(number)])
+        elif isinstance(number, int):
+            self._line([*project, "job", str(number)])
 
     def _profile(self, words: list[str], cell: str) -> None:
         from acai_jupyter.client.http import Client
@@ -136,6 +161,11 @@ class JobFailedInCell(JobFailed):
 
     def _render_traceback_(self) -> list[str]:
         return [self.message]
+
+
+def _asked(shell: Any) -> Any:
+    """What the front end asked the kernel for; nothing in a terminal."""
+    return getattr(shell, "parent_header", None) or getattr(shell, "get_parent", dict)()
 
 
 def _words(line: str) -> list[str]:

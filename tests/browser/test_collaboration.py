@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
+NOT_OURS = "Comm not found|handling a Yjs update|400 .*/provisions"
+"""ipywidgets asks a kernel that has only begun for what the one before it had; JupyterLab stumbles over outputs that
+two pages clear at once; a machine is not predicted of what ran once."""
+
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
@@ -109,10 +113,11 @@ def test_two_people_in_one_notebook_run_a_cell_as_one_job_and_lose_nothing(
     for tab in (theirs, mine):
         expect(tab).to_contain_text("job 1 · finished", timeout=JOBS_MS)
     expect(jobs_of(first.page)).to_have_count(1)
+    run_at_once(first, second)
+    expect(jobs_of(first.page)).to_have_count(2)
     second.page.forgive("409")
     for one in writers:
-        # ipywidgets asks a kernel that has only begun for what the one before it had.
-        one.page.troubles = [trouble for trouble in one.page.troubles if "Comm not found" not in trouble]
+        one.page.troubles = [trouble for trouble in one.page.troubles if not re.search(NOT_OURS, trouble)]
 
 
 def edit_options(first: Writer, second: Writer) -> None:
@@ -146,6 +151,23 @@ def run_once(first: Writer, second: Writer) -> None:
     second.page.photograph("collaboration")
     second.form.region.get_by_role("button", name="do not").press("Enter")
     expect(asked).to_have_count(0)
+
+
+def run_at_once(first: Writer, second: Writer) -> None:
+    """Both press Run before either hears of the other: the cell runs once, and both see that job."""
+    for one in (first, second):
+        one.page.page.get_by_role("tab", name="Untitled.ipynb").click()
+        one.line.click()
+        one.page.page.keyboard.press("Control+Alt+r")
+        expect(one.form.run).to_be_visible()
+    with at_once(first, second):
+        for one in (first, second):
+            one.form.run.press("Enter")
+        for one in (first, second):
+            expect(bar(one.page, 2)).to_contain_text("job 2 · finished", timeout=JOBS_MS)
+    for one in (first, second):
+        expect(bar(one.page, 2)).to_contain_text("job 2 · finished")
+    second.page.photograph("collaboration-at-once")
 
 
 def job_of(page: LabPage) -> Locator:
