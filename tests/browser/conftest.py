@@ -30,7 +30,7 @@ PATIENCE_MS = 90_000
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return distributions.install(tmp_path_factory.getbasetemp() / "packages")
+    return distributions.install(distributions.shared(tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ two pages clear at once; a machine is not predicted of what ran once."""
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return distributions.install(tmp_path_factory.getbasetemp() / "packages", "collaboration")
+    return distributions.install(distributions.shared(tmp_path_factory.getbasetemp()), "collaboration")
 
 
 class Writer:

@@ -35,7 +35,7 @@ JOB = "import pathlib; pathlib.Path('output/made').write_text('made')"
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return distributions.install(tmp_path_factory.getbasetemp() / "packages", "notebook7")
+    return distributions.install(distributions.shared(tmp_path_factory.getbasetemp()), "notebook7")
 
 
 class NotebookPage(LabPage):

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
-    return distributions.build(tmp_path_factory.getbasetemp() / "packages")
+    return distributions.build(distributions.shared(tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    return distributions.install(tmp_path_factory.getbasetemp() / "packages")
+    return distributions.install(distributions.shared(tmp_path_factory.getbasetemp()))

@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(sys.executable).parent
@@ -68,15 +74,22 @@ def build_package(sources: Path, out: Path, *options: str, env: dict[str, str]) 
     return max(out.glob("acai_jupyter-*"), key=lambda path: path.stat().st_mtime_ns)
 
 
+def shared(base: Path) -> Path:
+    """Return where the workers of one test run build together, from the folder that each has for itself."""
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "packages"
+
+
 @cache
 def build(folder: Path) -> Distributions:
     """Copy, bundle, pack."""
     sources, out = folder / "sources", folder / "dist"
-    _copy_clone(sources)
-    env = environment_for_builds()
-    run("npm", "run", "--silent", "build:prod", cwd=sources, env=env)
-    wheel = build_package(sources, out, env=env)
-    return Distributions(sources, next(out.glob("*.tar.gz")), wheel)
+    with _once(sources) as is_mine:
+        if is_mine:
+            _copy_clone(sources)
+            env = environment_for_builds()
+            run("npm", "run", "--silent", "build:prod", cwd=sources, env=env)
+            build_package(sources, out, env=env)
+    return Distributions(sources, next(out.glob("*.tar.gz")), next(out.glob("*.whl")))
 
 
 @cache
@@ -84,11 +97,27 @@ def install(folder: Path, *beside: str) -> Installation:
     """Build, and install the wheel into a fresh environment, with the front ends of these extras beside JupyterLab."""
     made = Installation(folder / "-".join(["environment", *beside]))
     wheel = build(folder).wheel
-    env = environment_for_builds()
-    run(UV, "venv", "--quiet", "--python", sys.executable, str(made.folder), cwd=folder, env=env)
-    pinned = ["--constraint", str(ROOT / "constraints.txt"), f"{wheel}[{','.join(['all', 'lab', *beside])}]"]
-    run(UV, "pip", "install", "--python", str(made.programs / "python"), *pinned, cwd=folder, env=env)
+    with _once(made.folder) as is_mine:
+        if is_mine:
+            env = environment_for_builds()
+            run(UV, "venv", "--quiet", "--python", sys.executable, str(made.folder), cwd=folder, env=env)
+            pinned = ["--constraint", str(ROOT / "constraints.txt"), f"{wheel}[{','.join(['all', 'lab', *beside])}]"]
+            run(UV, "pip", "install", "--python", str(made.programs / "python"), *pinned, cwd=folder, env=env)
     return made
+
+
+@contextmanager
+def _once(made: Path) -> Iterator[bool]:
+    """Say whether a folder is still to be made; whoever else wants it waits until it is there."""
+    made.parent.mkdir(parents=True, exist_ok=True)
+    done = made.with_name(f"{made.name}.done")
+    with made.with_name(f"{made.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        is_mine = not done.exists()
+        if is_mine:
+            shutil.rmtree(made, ignore_errors=True)  # of somebody who failed
+        yield is_mine
+        done.touch()
 
 
 def _copy_clone(to: Path) -> None:
