@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
@@ -12,6 +13,7 @@ from tests.browser.page import JOBS_MS
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenPage, StartLab
+    from tests.browser.jupyterlab import JupyterLab
     from tests.browser.page import LabPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # the first one builds and installs the wheel
@@ -31,6 +33,22 @@ pathlib.Path("train.py").write_text("print('trained')")
 sweep = acai.sweep("train.py", {"rate": [1, 2, 3, 4, 5, 6]}, input="clean")
 print("swept", all(job.state == "finished" for job in sweep.wait()))
 """
+STEAL = "document.title = 'owned'"
+HOSTILE = {
+    "application/vnd.acai.provenance+json": {},
+    "image/svg+xml": (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40" onload="{STEAL}">'
+        f"<style>body{{display:none}}</style><script>{STEAL}</script>"
+        f'<image href="x" onerror="{STEAL}"/><text y="20" fill="#262b31">raw:1</text></svg>'
+    ),
+    "text/html": f'<details ontoggle="{STEAL}"><summary>As a table</summary><img src="x" onerror="{STEAL}"></details>',
+    "text/plain": "raw:1 in words",
+}
+BROKEN = {
+    "application/vnd.acai.provenance+json": {},
+    "image/svg+xml": "<svg",
+    "text/plain": "(no input) → job 1 → raw:1",
+}
 
 
 def run_three_jobs(page: LabPage) -> None:
@@ -119,3 +137,39 @@ def test_a_person_looks_around_and_the_saved_notebook_shows_the_drawing_without_
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         page.use_theme(theme)
         page.photograph(f"provenance-saved-{theme.split()[1].lower()}")
+
+
+def keep_outputs(lab: JupyterLab, name: str, *outputs: dict[str, Any]) -> None:
+    """Write a notebook as somebody may send it, whose cells have these outputs."""
+    shown = [{"output_type": "display_data", "data": one, "metadata": {}} for one in outputs]
+    cell = {"cell_type": "code", "id": "a", "source": "", "metadata": {}, "outputs": shown, "execution_count": None}
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    notebook = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    (lab.notebooks / name).write_text(json.dumps(notebook))
+
+
+def read_kept(page: LabPage) -> None:
+    """What was kept is shown, and nothing of it acts."""
+    drawing = page.output("raw:1").first
+    expect(drawing).to_be_visible()
+    expect(page.notebook.get_by_text("As a table")).to_be_visible()
+    page.notebook.get_by_text("As a table").click()
+    expect(drawing.locator("script, image, style, [onload], [onerror], [ontoggle]")).to_have_count(0)
+    assert page.page.title() != "owned"
+
+
+def test_what_a_notebook_from_elsewhere_has_kept_is_shown_and_runs_nothing(
+    start_lab: StartLab, open_page: OpenPage
+) -> None:
+    lab = start_lab()
+    keep_outputs(lab, "sent.ipynb", HOSTILE)
+    keep_outputs(lab, "trusted.ipynb", HOSTILE, BROKEN)
+    lab.installation.run("jupyter", "trust", str(lab.notebooks / "trusted.ipynb"), home=lab.home)
+    page = open_page(lab).open("trusted.ipynb")
+    page.wait_for_kernel()
+    read_kept(page)
+    expect(page.output("(no input) → job 1 → raw:1")).to_be_visible()
+    page.open("sent.ipynb")
+    page.wait_for_kernel()
+    expect(page.notebook.get_by_text("As a table")).to_be_visible()
+    assert page.page.title() != "owned"

@@ -3,7 +3,7 @@ import * as React from 'react';
 import type { IDrawing, IExportFormat } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
 import { trans } from '../core/translation';
-import { download, pngOf } from './files';
+import { download, pngOf, svgOf } from './files';
 
 /** What one can take away: the drawing as a picture, and what the thing in its middle was made of as data. */
 const PICTURES = ['svg', 'png'] as const;
@@ -35,7 +35,7 @@ export function ExportField(props: {
     } else if (chosen === 'png') {
       download(`${name}.png`, await pngOf(svg));
     } else {
-      download(`${name}.svg`, new Blob([svg], { type: 'image/svg+xml' }));
+      download(`${name}.svg`, svgOf(svg));
     }
   };
   return (

@@ -15,6 +15,14 @@ export function download(name: string, content: Blob): void {
   URL.revokeObjectURL(address);
 }
 
+/** A drawing as a file of its own. */
+export function svgOf(svg: string): Blob {
+  const drawing = parsedSvg(svg);
+  const text =
+    drawing === null ? '' : new XMLSerializer().serializeToString(drawing);
+  return new Blob([text], { type: 'image/svg+xml' });
+}
+
 /** A drawing as a picture on white, in the colours that stand on its shapes. */
 export async function pngOf(svg: string): Promise<Blob> {
   const drawing = parsedSvg(svg);

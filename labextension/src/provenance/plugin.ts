@@ -55,7 +55,7 @@ function activateProvenance(
       // It is SVG that was written elsewhere: in a notebook that is not trusted, HTML is shown, which is cleaned.
       safe: false,
       mimeTypes: [MIME_TYPE],
-      createRenderer: () => new GraphRenderer(placeOf)
+      createRenderer: ({ sanitizer }) => new GraphRenderer(placeOf, sanitizer)
     },
     RANK
   );

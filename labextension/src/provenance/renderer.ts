@@ -3,10 +3,13 @@ import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import type { Message } from '@lumino/messaging';
 import { Panel, Widget } from '@lumino/widgets';
 
+import { parsedSvg } from './svg';
+
 export const MIME_TYPE = 'application/vnd.acai.provenance+json';
 const WIDGET = 'application/vnd.jupyter.widget-view+json';
 const SVG = 'image/svg+xml';
 const HTML = 'text/html';
+const PLAIN = 'text/plain';
 
 /** What is needed of a kernel to know whether it still has a widget. */
 export interface IKernel {
@@ -28,10 +31,14 @@ export interface IPlace {
  * Shows a graph: its widget while the kernel that made it lives, else what the notebook has kept of it.
  */
 export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
-  constructor(placeOf: (node: Node) => IPlace | null) {
+  constructor(
+    placeOf: (node: Node) => IPlace | null,
+    sanitizer: IRenderMime.ISanitizer
+  ) {
     super();
     this.addClass('jp-AcaiGraph');
     this._placeOf = placeOf;
+    this._sanitizer = sanitizer;
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
@@ -45,20 +52,29 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
     void this._tryWidget();
   }
 
+  /** The drawing in the colours of the theme, with its table; where there is none that we know, what any front end shows. */
   private _showKept(model: IRenderMime.IMimeModel): void {
     const kept = new Widget();
     kept.addClass('jp-AcaiGraph-kept');
-    const svg = parsed(model.data[SVG], 'image/svg+xml');
+    const svg = parsedSvg(textOf(model.data[SVG]));
+    const page = this._sanitized(textOf(model.data[HTML]));
+    const table = page.querySelector('details');
     if (svg !== null) {
-      kept.node.append(document.importNode(svg.documentElement, true));
-    }
-    const table = parsed(model.data[HTML], 'text/html')?.querySelector(
-      'details'
-    );
-    if (table) {
-      kept.node.append(document.importNode(table, true));
+      kept.node.append(document.importNode(svg, true), table ?? '');
+    } else if (page.childElementCount > 0) {
+      kept.node.append(...page.childNodes);
+    } else {
+      const plain = document.createElement('pre');
+      plain.textContent = textOf(model.data[PLAIN]);
+      kept.node.append(plain);
     }
     this._replace(kept);
+  }
+
+  private _sanitized(html: string): Element {
+    const clean = this._sanitizer.sanitize(html);
+    const page = new DOMParser().parseFromString(clean, 'text/html');
+    return document.importNode(page.body, true);
   }
 
   /** Show the widget if its kernel has it. */
@@ -96,6 +112,7 @@ export class GraphRenderer extends Panel implements IRenderMime.IRenderer {
   }
 
   private _placeOf: (node: Node) => IPlace | null;
+  private _sanitizer: IRenderMime.ISanitizer;
   private _model: IRenderMime.IMimeModel | null = null;
   private _isLive = false;
 }
@@ -118,14 +135,8 @@ function modelId(value: ReadonlyPartialJSONValue | undefined): string | null {
   return typeof id === 'string' && id !== '' ? id : null;
 }
 
-function parsed(
-  value: ReadonlyPartialJSONValue | undefined,
-  type: DOMParserSupportedType
-): Document | null {
+/** Notebooks keep texts as lists of lines too. */
+function textOf(value: ReadonlyPartialJSONValue | undefined): string {
   const text = Array.isArray(value) ? value.join('') : value;
-  if (typeof text !== 'string') {
-    return null;
-  }
-  const found = new DOMParser().parseFromString(text, type);
-  return found.querySelector('parsererror') === null ? found : null;
+  return typeof text === 'string' ? text : '';
 }
