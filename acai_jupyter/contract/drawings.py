@@ -84,6 +84,8 @@ class DrawnNode(msgspec.Struct, frozen=True):
     forward: int = 0
     count: int = 1
     """How many jobs it stands for."""
+    name: str = ""
+    """All of the label, where its shape has no room for it."""
 
 
 class DrawnEdge(msgspec.Struct, frozen=True):

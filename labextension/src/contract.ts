@@ -670,6 +670,7 @@ export interface IDrawnNode {
   back?: number;
   forward?: number;
   count?: number;
+  name?: string;
 }
 
 /**

@@ -15,7 +15,7 @@ from acai_jupyter.contract.filesets import FileSet
 from acai_jupyter.contract.ids import JobNumber
 from acai_jupyter.contract.provenance import Action, ActionInput, ActionJob, Graph, Node
 from acai_jupyter.contract.states import ActionKind, InputRole, JobState
-from acai_server.provenance import looks, svg
+from acai_server.provenance import looks, svg, words
 from acai_server.provenance.drawing import SIBLINGS, Wishes, draw
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -150,7 +150,30 @@ def test_a_drawing_keeps_the_places_of_the_one_before() -> None:
 def test_what_is_not_drawn_is_counted_on_its_node() -> None:
     drawing = drawn(Graph("a:1", [node("a:1", more=(1, 1200))], []))
     assert (drawing.nodes[0].back, drawing.nodes[0].forward) == (1, 1200)
-    assert "+1,200" in svg.write(drawing)
+    written = ET.fromstring(svg.write(drawing))
+    more = [one for one in written.iter(f"{SVG}text") if one.get("class") == "acai-more"]
+    assert [one.text for one in more] == ["+1", "+1,200"]
+    assert all(float(one.get("y", "")) < drawing.nodes[0].y for one in more), "its own line goes through it"
+    assert ".acai-graph .acai-more{color:" in svg.write(drawing)
+
+
+@pytest.mark.parametrize("name", ["W" * 20, "m" * 40, "i" * 80, "模" * 15, "experiment-of-tuesday-2026"])
+def test_a_name_stays_within_its_shape_and_keeps_its_number(name: str) -> None:
+    label = drawn(Graph(f"{name}:12", [node(f"{name}:12")], [])).nodes[0].label
+    assert label.endswith(":12")
+    assert words.width(label) * words.LABEL_SIZE < looks.SIZES[ShapeKind.FILE_SET][0]
+
+
+def test_a_short_name_is_not_cut() -> None:
+    assert drawn(Graph("digits-scaled:3", [node("digits-scaled:3")], [])).nodes[0].label == "digits-scaled:3"
+
+
+def test_a_job_whose_name_is_cut_has_the_whole_of_it_beside() -> None:
+    long = job(1, [], ["a:1"], given={"name": "an experiment of tuesday"})
+    one = found(drawn(Graph("a:1", [node("a:1")], [long])), "action:1")
+    assert "…" in one.label
+    assert one.name == "job 1 · an experiment of tuesday"
+    assert not found(drawn(Graph("a:1", [node("a:1")], [job(1, [], ["a:1"])])), "action:1").name
 
 
 # -- as SVG

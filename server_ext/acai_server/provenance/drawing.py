@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from acai_jupyter.contract.drawings import MAX_DRAWN, Drawing, DrawnEdge, DrawnNode, ShapeKind
+from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.states import ActionKind, InputRole, JobState
 from acai_server.provenance import looks, words
 from acai_server.provenance.layout import Box, lay_out
@@ -105,7 +106,7 @@ class _Shapes:
         return self._node(
             node.ref,
             ShapeKind.FILE_SET,
-            (words.short(node.ref), words.of_set(found), words.about_set(found)),
+            (node.ref, words.of_set(found), words.about_set(found)),
             classes,
             thing=node.ref,
             more=(node.more_back, node.more_forward),
@@ -126,10 +127,13 @@ class _Shapes:
         matching = self._wishes.matching
         faded = [looks.FADED] if matching is not None and thing not in matching else []
         focus = [looks.FOCUS] if name == self.focus else []
-        label, below, about = said
+        whole, below, about = said
+        room = looks.ROOMS.get(kind, 0.0)
+        label = words.label(whole, room)
         return DrawnNode(
-            id=name, kind=kind, label=label, words=below, about=about, x=0, y=0, width=width, height=height,
-            classes=[*classes, *focus, *faded], thing=thing, back=more[0], forward=more[1], count=count,
+            id=name, kind=kind, label=label, words=words.below(below, room), about=about, x=0, y=0,
+            width=width, height=height, classes=[*classes, *focus, *faded], thing=thing, back=more[0],
+            forward=more[1], count=count, name="" if label == whole else one_line(whole),
         )  # fmt: skip
 
     def _add_action(self, action: Action) -> None:
@@ -152,12 +156,12 @@ class _Shapes:
         if job is None:
             is_upload = action.kind is ActionKind.UPLOAD
             kind = ShapeKind.UPLOAD if is_upload else ShapeKind.CREATION
-            said = (kind.value, words.short(f"by {action.creator}", 18), words.about_action(action))
+            said = (kind.value, f"by {action.creator}", words.about_action(action))
             return self._node(name, kind, said, [kind.value])
         states = ["failed"] if job.state in _BAD else ["active"] if job.state in _ACTIVE else []
         classes = ["job", *states, *([looks.DELETED] if job.deleted_at else [])]
         title = f"job {job.number}" + (f" · {job.name}" if job.name else "")
-        said = (words.short(title, words.IN_JOB), words.short(words.of_job(job), 22), words.about_job(action, job))
+        said = (title, words.of_job(job), words.about_job(action, job))
         return self._node(name, ShapeKind.JOB, said, classes, thing=str(job.number))
 
     def _add_group(self, name: str, members: Sequence[Action]) -> None:
@@ -171,7 +175,7 @@ class _Shapes:
         states = Counter(one.job.state.value for one in members if one.job)
         below = ", ".join(f"{count} {state}" for state, count in states.most_common())
         about = f"{len(members)} more jobs that differ only in their parameters: {below}. Open it to see each."
-        said = (f"{len(members)} more jobs", words.short(below, 22), about)
+        said = (f"{len(members)} more jobs", below, about)
         self.nodes[name] = self._node(name, ShapeKind.GROUP, said, ["group"], count=len(members))
         self._link(name, inputs, [])
 

@@ -12,7 +12,16 @@ SIZES = {
     ShapeKind.GROUP: (144.0, 42.0),
     ShapeKind.SOURCE: (16.0, 16.0),
 }
+ROOMS = {
+    ShapeKind.FILE_SET: 142.0,
+    ShapeKind.JOB: 120.0,
+    ShapeKind.UPLOAD: 90.0,
+    ShapeKind.CREATION: 98.0,
+    ShapeKind.GROUP: 120.0,
+}
+"""How long a line in a shape can be, between its corners."""
 EDGE = "edge"
+MORE = "more"
 FOCUS = "focus"
 SELECTED = "selected"
 FADED = "faded"
@@ -87,6 +96,7 @@ LOOKS = [
         dark_text="#98a3b0",
     ),
     Look(EDGE, "", "#8792a0", "", 1.3, dark_line="#7d8794"),
+    Look(MORE, text="#4c545e", dark_text="#c3cad3"),
     Look(PARTIAL, dashed=True),
     Look("active", "", "#2f6fc9", "", 1.8, dark_line="#6ba4ef"),
     Look(

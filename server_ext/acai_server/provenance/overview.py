@@ -71,8 +71,9 @@ def _node(node: Node, matching: AbstractSet[str] | None) -> DrawnNode:
     width, height = looks.SIZES[ShapeKind.FILE_SET]
     found = node.file_set
     faded = [looks.FADED] if matching is not None and node.ref not in matching else []
+    label = words.label(node.ref, looks.ROOMS[ShapeKind.FILE_SET])
     return DrawnNode(
-        id=node.ref, kind=ShapeKind.FILE_SET, label=words.short(node.ref), words=words.of_set(found),
+        id=node.ref, kind=ShapeKind.FILE_SET, label=label, words=words.of_set(found),
         about=words.about_set(found), x=0, y=0, width=width, height=height, classes=["file-set", *faded],
         thing=node.ref,
     )  # fmt: skip

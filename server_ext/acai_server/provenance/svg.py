@@ -12,6 +12,8 @@ from xml.sax.saxutils import escape
 
 from acai_jupyter.contract.drawings import ShapeKind
 from acai_jupyter.contract.foreign import one_line
+from acai_server.provenance.looks import MORE
+from acai_server.provenance.words import LABEL_SIZE, WORDS_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +29,8 @@ def write(drawing: Drawing) -> str:
     """Write a drawing. Foreign text can only be text in it."""
     view = f"{drawing.left:g} {drawing.top:g} {drawing.width:g} {drawing.height:g}"
     edges = "".join(_edge(one, _look(drawing.looks, one.classes)) for one in drawing.edges)
-    nodes = "".join(_node(one, _look(drawing.looks, one.classes)) for one in drawing.nodes)
+    colour = _look(drawing.looks, [MORE]).text
+    nodes = "".join(_node(one, _look(drawing.looks, one.classes), _more(one, colour)) for one in drawing.nodes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="acai-graph" role="img" viewBox="{view}" '
         f'width="{drawing.width:g}" height="{drawing.height:g}" style="max-width:100%;height:auto;'
@@ -91,7 +94,7 @@ def _look(known: Sequence[Look], classes: Sequence[str]) -> _Look:
 def _style(known: Sequence[Look]) -> str:
     light, dark, lab = [], [], []
     for look in known:
-        if not (look.dark_fill or look.dark_line):
+        if not (look.dark_fill or look.dark_line or look.dark_text):
             continue
         here = f".acai-graph .acai-{look.name}"
         parts = _rules(look)
@@ -133,11 +136,11 @@ def _path(points: Sequence[Place]) -> str:
     return "".join(parts) if bends else f"{parts[0]}L{end_x:g} {end_y:g}"
 
 
-def _node(node: DrawnNode, look: _Look) -> str:
+def _node(node: DrawnNode, look: _Look, more: str) -> str:
     texts = "" if node.kind is ShapeKind.SOURCE else _texts(node, look.text)
     return (
         f'<g><title>{_text(node.about)}</title><g class="{look.names}" fill="{look.fill}" stroke="{look.line}" '
-        f'color="{look.text}" stroke-width="{look.width:g}"{look.more}>{_shape(node)}{texts}</g>{_more(node)}</g>'
+        f'color="{look.text}" stroke-width="{look.width:g}"{look.more}>{_shape(node)}{texts}</g>{more}</g>'
     )
 
 
@@ -145,8 +148,8 @@ def _texts(node: DrawnNode, colour: str) -> str:
     """Text takes the colour of its shape's class; without a style, its own attribute."""
     common = f'x="{node.x:g}" text-anchor="middle" fill="{colour}" style="fill:currentColor;stroke:none" stroke="none"'
     return (
-        f'<text y="{node.y - 3:g}" font-size="12.5" font-weight="600" {common}>{_text(node.label)}</text>'
-        f'<text y="{node.y + 13:g}" font-size="11" {common}>{_text(node.words)}</text>'
+        f'<text y="{node.y - 3:g}" font-size="{LABEL_SIZE:g}" font-weight="600" {common}>{_text(node.label)}</text>'
+        f'<text y="{node.y + 13:g}" font-size="{WORDS_SIZE:g}" {common}>{_text(node.words)}</text>'
     )
 
 
@@ -179,12 +182,12 @@ def _polygon(x: float, y: float, width: float, height: float, cut_x: float, cut_
     return f'<polygon points="{" ".join(f"{at:g},{down:g}" for at, down in dict.fromkeys(corners))}"/>'
 
 
-def _more(node: DrawnNode) -> str:
-    """What is not drawn before and behind a node, as numbers."""
+def _more(node: DrawnNode, colour: str) -> str:
+    """What is not drawn before and behind a node, as numbers above its lines."""
     sides = [(node.back, node.x - node.width / 2 - 5, "end"), (node.forward, node.x + node.width / 2 + 5, "start")]
     return "".join(
-        f'<text class="acai-edge" x="{x:g}" y="{node.y + 3.5:g}" font-size="10.5" text-anchor="{anchor}" '
-        f'fill="#66707c" stroke="none" style="stroke:none">+{count:,}</text>'
+        f'<text class="acai-{MORE}" x="{x:g}" y="{node.y - 5:g}" font-size="12" text-anchor="{anchor}" '
+        f'fill="{colour}" style="fill:currentColor;stroke:none" stroke="none">+{count:,}</text>'
         for count, x, anchor in sides
         if count
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unicodedata import combining, east_asian_width
 
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.states import ActionKind, JobState
@@ -13,22 +14,62 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.filesets import FileSet
     from acai_jupyter.contract.provenance import Action, ActionJob
 
-WIDEST = 20
-"""So many characters fit into a file set; a job has less room at its corners."""
-IN_JOB = 15
+LABEL_SIZE = 12.5
+WORDS_SIZE = 11.0
+_BOLD = 1.12
+_WIDTHS = {
+    "ijl.,:;'|!· ": 0.33,
+    'frtI()[]{}/-"\\': 0.42,
+    "mwMW@%—…": 1.0,
+    "ABCDEFGHJKLNOPQRSTUVXYZ&": 0.72,
+}
+"""How wide characters are in DejaVu Sans, which is wider than most: where it is to fit is drawn with any font."""
+_OTHER, _SQUARE = 0.63, 1.05
+_LONGEST = 60
+"""No shape has room for more characters, however narrow."""
 _STEP = 1024
 _MINUTE, _HOUR = 60, 3600
 _LEAST_USD = 0.00001
 _BAD = (JobState.FAILED, JobState.KILLED, JobState.CRASHED)
 
 
-def short(text: str, most: int = WIDEST) -> str:
+def label(text: str, room: float) -> str:
+    """Cut the first line of a shape with so much room."""
+    return _short(text, room / (LABEL_SIZE * _BOLD))
+
+
+def below(text: str, room: float) -> str:
+    """Cut the second line."""
+    return _short(text, room / WORDS_SIZE)
+
+
+def _short(text: str, room: float) -> str:
     """Keep both ends: a version's number is at the end."""
     text = one_line(text)
-    if len(text) <= most:
-        return text
+    most = min(len(text), _LONGEST)
+    cut = text if most == len(text) else _cut(text, most)
+    while most > 1 and width(cut) > room:
+        most -= 1
+        cut = _cut(text, most)
+    return cut
+
+
+def _cut(text: str, most: int) -> str:
     behind = most // 2
-    return f"{text[: most - behind - 1]}…{text[-behind:]}"
+    return f"{text[: most - behind - 1]}…{text[len(text) - behind :]}"
+
+
+def width(text: str) -> float:
+    """Say how wide a text is, in its size."""
+    return sum(_width(one) for one in text)
+
+
+def _width(character: str) -> float:
+    if combining(character):
+        return 0.0
+    if east_asian_width(character) in "WF":
+        return _SQUARE
+    return next((found for characters, found in _WIDTHS.items() if character in characters), _OTHER)
 
 
 def of_set(found: FileSet) -> str:
