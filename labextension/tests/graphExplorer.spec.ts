@@ -6,10 +6,18 @@ import type {
   IDrawnNode,
   IMetadata
 } from '../src/contract';
-import { moreOf, partOf } from '../src/core/drawnNodes';
+import {
+  moreOf,
+  nodeBeside,
+  nodeNearest,
+  partOf
+} from '../src/core/drawnNodes';
 import { AcaiError } from '../src/core/errors';
-import { GraphExplorer, type IGraphSource } from '../src/core/graphExplorer';
+import { GraphExplorer } from '../src/core/graphExplorer';
+import { keptVisits, visitsFrom } from '../src/core/graphPlaces';
+import { findThing, type IGraphSource } from '../src/core/graphSource';
 import { Refresher } from '../src/core/refresher';
+import { inSight } from '../src/provenance/steadyScroll';
 
 function nodeOf(thing: string, changes: Partial<IDrawnNode> = {}): IDrawnNode {
   const isJob = /^\d+$/.test(thing);
@@ -46,22 +54,25 @@ function drawingOf(request: IDrawGraph, ...things: string[]): IDrawing {
   };
 }
 
+const KNOWN: IMetadata = {
+  thing: '',
+  kind: 'file_set',
+  attributes: { stage: 'new' },
+  tags: [],
+  built_in: { file_count: 2 }
+};
+
 /** A server with these sets around everything, which says what it was asked. */
 function sourceOf(...things: string[]) {
   return {
     draw: vi.fn<IGraphSource['draw']>(request =>
       Promise.resolve(drawingOf(request, ...things))
     ),
-    metadata: vi.fn((thing: string): Promise<IMetadata> =>
-      Promise.resolve({
-        thing,
-        kind: 'file_set',
-        attributes: { stage: 'new' },
-        tags: [],
-        built_in: { file_count: 2 }
-      })
+    metadata: vi.fn<IGraphSource['metadata']>(thing =>
+      Promise.resolve({ ...KNOWN, thing })
     ),
-    change: vi.fn<IGraphSource['change']>(() => Promise.resolve(null))
+    change: vi.fn<IGraphSource['change']>(() => Promise.resolve(null)),
+    find: vi.fn<IGraphSource['find']>(() => Promise.resolve(''))
   } satisfies IGraphSource;
 }
 
@@ -154,7 +165,10 @@ describe('GraphExplorer', () => {
     expect(explorer.selected).toBeNull();
     await explorer.older();
     await explorer.older();
-    expect(asked(source).map(one => one.before)).toEqual([null, 'old:4']);
+    expect(explorer.place.pages).toEqual(['old:4']);
+    await explorer.newer();
+    await explorer.newer();
+    expect(asked(source).map(one => one.before)).toEqual([null, 'old:4', null]);
   });
 
   it('draws the path between two sets that were selected one after the other', async () => {
@@ -177,12 +191,149 @@ describe('GraphExplorer', () => {
   it('finds by name, what begins so first', async () => {
     const explorer = new GraphExplorer(sourceOf('amodel:1', 'model:1'));
     await explorer.show('');
-    expect(explorer.find('MODEL')).toBe(true);
+    expect(await explorer.find('MODEL')).toBe(true);
     expect(explorer.selected?.id).toBe('model:1');
-    expect(explorer.find('amo')).toBe(true);
+    expect(await explorer.find('amo')).toBe(true);
     expect(explorer.selected?.id).toBe('amodel:1');
-    expect(explorer.find('report')).toBe(false);
-    expect(explorer.find(' ')).toBe(false);
+    expect(await explorer.find('del:1')).toBe(true);
+    expect(explorer.selected?.id).toBe('amodel:1');
+    expect(await explorer.find('report')).toBe(false);
+    expect(await explorer.find(' ')).toBe(false);
+  });
+
+  it('finds what is not drawn, and shows it', async () => {
+    const source = sourceOf('raw:1');
+    source.find.mockResolvedValueOnce('old:4');
+    const explorer = new GraphExplorer(source);
+    await explorer.show('', 'theirs');
+    expect(await explorer.find('old')).toBe(true);
+    expect(source.find).toHaveBeenCalledWith('old', 'theirs');
+    expect(explorer.selected?.id).toBe('old:4');
+    await explorer.goBack();
+    expect(explorer.place.focus).toBe('');
+  });
+
+  it('says why nothing could be looked for', async () => {
+    const source = sourceOf('raw:1');
+    source.find.mockRejectedValueOnce(new AcaiError('away', 'Away.', 0));
+    const explorer = new GraphExplorer(source);
+    await explorer.show('');
+    expect(await explorer.find('old')).toBe(true);
+    expect(explorer.error?.message).toBe('Away.');
+  });
+
+  it('knows what is selected in the project to which one goes back', async () => {
+    const source = sourceOf();
+    source.metadata.mockImplementation((thing, project) =>
+      Promise.resolve({ ...KNOWN, thing, attributes: { owner: project } })
+    );
+    const explorer = new GraphExplorer(source);
+    await explorer.show('raw:1', 'mine');
+    await explorer.show('raw:1', 'theirs');
+    expect(explorer.known?.attributes).toEqual({ owner: 'theirs' });
+    await explorer.goBack();
+    expect(explorer.known?.attributes).toEqual({ owner: 'mine' });
+  });
+
+  it('selects what was selected where it goes back to', async () => {
+    const explorer = new GraphExplorer(sourceOf('raw:1'));
+    await explorer.show('model:2');
+    explorer.select('raw:1');
+    await explorer.show('7');
+    await explorer.goBack();
+    expect(explorer.selected?.id).toBe('raw:1');
+  });
+
+  it('stays where it is when the way back cannot be drawn', async () => {
+    const source = sourceOf();
+    const explorer = new GraphExplorer(source);
+    await explorer.show('model:2', 'mine');
+    await explorer.show('raw:1', 'theirs');
+    source.draw.mockRejectedValueOnce(new AcaiError('away', 'Away.', 0));
+    await explorer.goBack();
+    expect(explorer.place.project).toBe('theirs');
+    expect(explorer.canGoBack).toBe(true);
+    expect(explorer.canAskAgain).toBe(true);
+    await explorer.askAgain();
+    expect(explorer.place.project).toBe('mine');
+    expect(explorer.error).toBeNull();
+  });
+
+  it('says that it asks, until there is an answer', async () => {
+    const explorer = new GraphExplorer(sourceOf());
+    const shown = explorer.show('model:2');
+    expect(explorer.isAsking).toBe(true);
+    await shown;
+    expect(explorer.isAsking).toBe(false);
+    const refreshed = explorer.refresh();
+    expect(explorer.isAsking).toBe(false);
+    await refreshed;
+  });
+
+  it('keeps where a path begins until the path is drawn', async () => {
+    const source = sourceOf('raw:1');
+    const explorer = new GraphExplorer(source);
+    await explorer.show('model:2');
+    explorer.select('raw:1');
+    explorer.startPath();
+    explorer.select('model:2');
+    source.draw.mockRejectedValueOnce(new AcaiError('bad_request', 'No.', 400));
+    await explorer.endPath();
+    expect(explorer.pathFrom).toBe('raw:1');
+    await explorer.endPath();
+    expect(explorer.pathFrom).toBe('');
+  });
+
+  it('does not offer to ask again for what was refused, and forgets it with the query', async () => {
+    const source = sourceOf();
+    const explorer = new GraphExplorer(source);
+    await explorer.show('model:2');
+    source.draw.mockRejectedValueOnce(new AcaiError('bad_query', 'No.', 400));
+    await explorer.filter('accuracy >');
+    expect(explorer.error?.message).toBe('No.');
+    expect(explorer.canAskAgain).toBe(false);
+    await explorer.refresh();
+    expect(explorer.error?.message).toBe('No.');
+    await explorer.filter('');
+    expect(explorer.error).toBeNull();
+  });
+
+  it('forgets that it could not learn once it has learned', async () => {
+    const source = sourceOf('raw:1');
+    const explorer = new GraphExplorer(source);
+    source.metadata.mockRejectedValueOnce(new AcaiError('away', 'Away.', 0));
+    await explorer.show('model:2');
+    expect(explorer.error?.message).toBe('Away.');
+    await explorer.refresh();
+    expect(explorer.error).toBeNull();
+  });
+
+  it('goes on where it was after a reload', async () => {
+    const explorer = new GraphExplorer(sourceOf('raw:1', 'clean:1'));
+    await explorer.show('model:2', 'theirs');
+    await explorer.open('raw:1', 'back');
+    await explorer.filter('accuracy > 0.9');
+    explorer.select('clean:1');
+    const kept: unknown = JSON.parse(
+      JSON.stringify(keptVisits(explorer.visits))
+    );
+    const source = sourceOf('raw:1', 'clean:1');
+    const again = new GraphExplorer(source);
+    source.draw.mockRejectedValueOnce(new AcaiError('away', 'Away.', 0));
+    await again.restore(visitsFrom(kept));
+    expect(keptVisits(again.visits)).toEqual(kept);
+    await again.askAgain();
+    expect(again.place).toEqual(explorer.place);
+    expect(again.selected?.id).toBe('clean:1');
+    await again.goBack();
+    expect(again.place.query).toBe('');
+    expect(again.place.steps).toHaveLength(1);
+  });
+
+  it('takes nothing from a layout that is no place', () => {
+    expect(visitsFrom(undefined)).toEqual([]);
+    const [one] = visitsFrom([{ focus: 3, steps: [{ node: 'a' }, null] }]);
+    expect(one?.place).toMatchObject({ focus: '', steps: [], pages: [] });
   });
 
   it('changes what is selected, and asks how it is then', async () => {
@@ -229,6 +380,44 @@ describe('GraphExplorer', () => {
   });
 });
 
+describe('What a text names', () => {
+  function serverOf(...specs: string[]) {
+    const queries: string[] = [];
+    const find = (text: string) =>
+      findThing(({ kind, query = '' }) => {
+        queries.push(`${kind}: ${query}`);
+        const things = kind === 'file_set' ? specs : ['7'];
+        return Promise.resolve({
+          kind,
+          columns: [],
+          rows: things.map(thing => ({ thing, values: [] }))
+        });
+      }, text);
+    return { find, queries };
+  }
+
+  it('is the file set that is called so, else what begins so', async () => {
+    const { find, queries } = serverOf('a-raw:3', 'Rawer:1', 'raw:2');
+    expect(await find('raw')).toBe('raw:2');
+    expect(await find('rAW:1')).toBe('raw:2');
+    expect(await find('rawe')).toBe('Rawer:1');
+    expect(queries.slice(0, 2)).toEqual([
+      "file_set: name ~ '(?i)raw' and latest = true",
+      "file_set: name ~ '(?i)rAW' and version = 1"
+    ]);
+  });
+
+  it('is a job by its number or name, and a text is only a text', async () => {
+    const { find, queries } = serverOf();
+    expect(await find('job 7')).toBe('7');
+    expect(await find("it's (a+b)")).toBe('7');
+    expect(queries.filter(one => one.startsWith('job'))).toEqual([
+      'job: number = 7',
+      String.raw`job: name ~ '(?i)it''s \(a\+b\)'`
+    ]);
+  });
+});
+
 describe('Refresher', () => {
   it('acts once in a while, and only while somebody looks', async () => {
     vi.useFakeTimers();
@@ -267,5 +456,35 @@ describe('A drawn node', () => {
     expect(rest).toEqual([]);
     expect(more).toMatchObject({ direction: 'back', count: 3 });
     expect(more?.part.left).toBeLessThan(125 / 400);
+  });
+
+  it('is reached from another by the arrow that leads to it', () => {
+    const at = (thing: string, x: number, y: number) => nodeOf(thing, { x, y });
+    const here = at('here:1', 200, 0);
+    const nodes = [
+      here,
+      at('before:1', 0, 10),
+      at('above:1', 200, -60),
+      at('far:1', 600, 0),
+      at('aside:1', 400, 300),
+      at('behind:1', 400, 20)
+    ];
+    const found = (key: string) => nodeBeside(nodes, here, key)?.id ?? null;
+    expect(found('ArrowLeft')).toBe('before:1');
+    expect(found('ArrowRight')).toBe('behind:1');
+    expect(found('ArrowUp')).toBe('above:1');
+    expect(found('ArrowDown')).toBe('aside:1');
+    expect(found('Home')).toBe('before:1');
+    expect(found('End')).toBe('far:1');
+    expect(nodeNearest(nodes, { x: 390, y: 30 })?.id).toBe('behind:1');
+  });
+});
+
+describe('A view of a drawing', () => {
+  it('moves as little as it can to have something in sight', () => {
+    expect(inSight([100, 50], [110, 140])).toBe(100);
+    expect(inSight([100, 50], [130, 170])).toBe(120);
+    expect(inSight([100, 50], [60, 90])).toBe(60);
+    expect(inSight([100, 50], [0, 90])).toBe(20);
   });
 });

@@ -145,4 +145,4 @@ def see_what_is_new(graph: GraphTab) -> None:
 
 def is_layout_kept(answer: Response) -> bool:
     kept = str(answer.request.post_data) if answer.request.method == "PUT" else ""
-    return "/api/workspaces/" in answer.url and '"spec":"clean:1"' in kept
+    return "/api/workspaces/" in answer.url and '"focus":"clean:1"' in kept

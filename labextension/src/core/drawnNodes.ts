@@ -18,7 +18,7 @@ export interface IMore {
 }
 
 /** So wide and high is what one can press beside a node, in the drawing's own units. */
-const MORE = { width: 30, height: 24, gap: 2 };
+const MORE = { width: 36, height: 24, gap: 2, above: 9 };
 
 export function partOf(node: IDrawnNode, drawing: IDrawing): IPart {
   const { x, y, width, height } = node;
@@ -28,8 +28,8 @@ export function partOf(node: IDrawnNode, drawing: IDrawing): IPart {
 /** What is not drawn before and behind a node. */
 export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
   const { x, y, width } = node;
-  const { width: wide, height: high, gap } = MORE;
-  const top = y - high / 2;
+  const { width: wide, height: high, gap, above } = MORE;
+  const top = y - high / 2 - above;
   const found: IMore[] = [];
   if ((node.back ?? 0) > 0) {
     found.push({
@@ -48,6 +48,94 @@ export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
     });
   }
   return found;
+}
+
+/** Which nodes a text is in the name of, those before that begin with it. */
+export function nodesNamed(
+  drawing: IDrawing | null,
+  text: string
+): { id: string; beginsSo: boolean }[] {
+  const wanted = text.toLowerCase();
+  const found = (drawing?.nodes ?? [])
+    .map(one => ({ id: one.id, name: wholeName(one).toLowerCase() }))
+    .filter(one => wanted !== '' && one.name.includes(wanted))
+    .map(({ id, name }) => ({ id, beginsSo: name.startsWith(wanted) }));
+  return [
+    ...found.filter(one => one.beginsSo),
+    ...found.filter(one => !one.beginsSo)
+  ];
+}
+
+/** What a node is called, also where its shape has no room for it. */
+export function wholeName(node: IDrawnNode): string {
+  const { kind, thing = '', name = '', label } = node;
+  return (kind === 'file-set' ? thing : name) || label;
+}
+
+/** A node to which one goes from another by a key; null where there is none that way. */
+export function nodeBeside(
+  nodes: readonly IDrawnNode[],
+  from: IDrawnNode,
+  key: string
+): IDrawnNode | null {
+  const way = WAYS[key];
+  const sorted =
+    way === undefined
+      ? [...nodes].sort((one, other) => one.x - other.x || one.y - other.y)
+      : nearest(nodes, from, way);
+  return (key === 'End' ? sorted.at(-1) : sorted[0]) ?? null;
+}
+
+/** What stands nearest to where another stood. */
+export function nodeNearest(
+  nodes: readonly IDrawnNode[],
+  { x, y }: { x: number; y: number }
+): IDrawnNode | undefined {
+  const far = (one: IDrawnNode) => Math.hypot(one.x - x, one.y - y);
+  return [...nodes].sort((one, other) => far(one) - far(other))[0];
+}
+
+/** Between which lines nodes stand. */
+export function edgesOf(nodes: readonly IDrawnNode[]) {
+  return {
+    left: Math.min(...nodes.map(one => one.x - one.width / 2)),
+    right: Math.max(...nodes.map(one => one.x + one.width / 2)),
+    top: Math.min(...nodes.map(one => one.y - one.height / 2)),
+    bottom: Math.max(...nodes.map(one => one.y + one.height / 2))
+  };
+}
+
+/** The nodes of a drawing that lie that way, the nearest first; what lies aside is twice as far. */
+function nearest(
+  nodes: readonly IDrawnNode[],
+  from: IDrawnNode,
+  [toRight, toBottom]: readonly [number, number]
+): IDrawnNode[] {
+  const found = nodes.map(node => {
+    const [x, y] = [node.x - from.x, node.y - from.y];
+    const ahead = toRight * x + toBottom * y;
+    const aside = Math.abs(toBottom * x) + Math.abs(toRight * y);
+    const isThatWay = ahead >= 1 && aside <= MOST_ASIDE * ahead;
+    return { node, isThatWay, far: ahead + 2 * aside };
+  });
+  return found
+    .filter(({ isThatWay }) => isThatWay)
+    .sort((one, other) => one.far - other.far)
+    .map(({ node }) => node);
+}
+
+const MOST_ASIDE = 3;
+const WAYS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1]
+};
+const KEYS = new Set(['Home', 'End', ...Object.keys(WAYS)]);
+
+/** Whether a key leads from node to node. */
+export function isWay(key: string): boolean {
+  return KEYS.has(key);
 }
 
 function within(

@@ -8,7 +8,7 @@ import type {
   IWhyDifferent
 } from '../contract';
 import type { AcaiClient } from './client';
-import type { IGraphSource } from './graphExplorer';
+import { findThing, type IGraphSource } from './graphSource';
 
 /** Drawings, and what is known of the things in them, as the server has them. */
 export class GraphClient implements IGraphSource {
@@ -29,6 +29,13 @@ export class GraphClient implements IGraphSource {
 
   change(change: IThingChange, project: string): Promise<unknown> {
     return this.post(`${this.base(project)}/metadata`, { changes: [change] });
+  }
+
+  find(text: string, project: string): Promise<string> {
+    return findThing(
+      request => this.post(`${this.base(project)}/find`, request),
+      text
+    );
   }
 
   /** All that a thing was made of, written down for another program. */

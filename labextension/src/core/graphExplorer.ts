@@ -7,38 +7,26 @@ import type {
   IThingChange
 } from '../contract';
 import { asAcaiError } from './connectionStore';
+import { nodesNamed } from './drawnNodes';
 import type { AcaiError } from './errors';
+import {
+  type IGraphPlace,
+  isSamePlace,
+  type IVisit,
+  START
+} from './graphPlaces';
+import type { IGraphSource } from './graphSource';
 
-/** What somebody looks at: which thing is in the middle, of which project, and what was opened around it. */
-export interface IGraphPlace {
-  /** A file set like `model:2`, or a job's number; empty for the whole project. */
-  readonly focus: string;
-  /** Empty for the page's own. */
-  readonly project: string;
-  readonly steps: readonly IStep[];
-  /** Only what lies between this file set and the middle is drawn. */
-  readonly pathTo: string;
-  /** What it is not true of is faded. */
-  readonly query: string;
-  /** Of a project: only what changed last before this. */
-  readonly before: string | null;
+/** A question for a drawing. */
+interface IAttempt {
+  /** Where somebody has been once it is answered, the last being what is drawn then. */
+  readonly trail: readonly IVisit[];
+  readonly keepsPlaces?: boolean;
+  /** What was selected stays so, rather than what is in the middle. */
+  readonly keepsChosen?: boolean;
+  /** Nobody waits for it. */
+  readonly isQuiet?: boolean;
 }
-
-/** Where graphs come from, and what is known of the things in them. */
-export interface IGraphSource {
-  draw(request: IDrawGraph, project: string): Promise<IDrawing>;
-  metadata(thing: string, project: string): Promise<IMetadata>;
-  change(change: IThingChange, project: string): Promise<unknown>;
-}
-
-const START: IGraphPlace = {
-  focus: '',
-  project: '',
-  steps: [],
-  pathTo: '',
-  query: '',
-  before: null
-};
 
 /** One person's look at the graph of provenance, with a way back as a browser has. */
 export class GraphExplorer {
@@ -52,15 +40,32 @@ export class GraphExplorer {
   }
 
   get error(): AcaiError | null {
-    return this._error;
+    return this._error ?? this.ignorance;
   }
 
+  /** Whether the same may be answered another time: what was refused will be again. */
+  get canAskAgain(): boolean {
+    return !isRefused(this.error);
+  }
+
+  /** Whether somebody waits for a drawing. */
+  get isAsking(): boolean {
+    return this.pending !== null && this.pending.isQuiet !== true;
+  }
+
+  /** What is drawn. */
   get place(): IGraphPlace {
-    return this.trail.at(-1) ?? START;
+    return this.trail.at(-1)?.place ?? START;
+  }
+
+  /** Where somebody has been, and is; before anything is drawn, where they want to be. */
+  get visits(): readonly IVisit[] {
+    const aimed = this.pending ?? this.failed;
+    return this._drawing === null ? (aimed?.trail ?? []) : this.trail;
   }
 
   get canGoBack(): boolean {
-    return this.trail.length > 1;
+    return (this.pending?.trail ?? this.trail).length > 1;
   }
 
   /** How often all was laid out anew; else what was drawn before has kept its place. */
@@ -69,7 +74,8 @@ export class GraphExplorer {
   }
 
   get selected(): IDrawnNode | null {
-    return this._drawing?.nodes.find(one => one.id === this.chosen) ?? null;
+    const chosen = this.trail.at(-1)?.chosen;
+    return this._drawing?.nodes.find(one => one.id === chosen) ?? null;
   }
 
   /** All that is known of what is selected, once the server has said it. */
@@ -90,49 +96,64 @@ export class GraphExplorer {
   }
 
   /** Put a thing in the middle, and select it; without one the whole project is drawn. */
-  async show(focus: string, project = this.place.project): Promise<void> {
-    const { query } = project === this.place.project ? this.place : START;
+  async show(focus: string, project = this.aim.project): Promise<void> {
+    const { query } = project === this.aim.project ? this.aim : START;
     await this.go({ ...START, focus, project, query });
-    this.select(this._drawing?.focus ?? '');
+  }
+
+  /** Go on where somebody was, with the same way back. */
+  async restore(visits: readonly IVisit[]): Promise<void> {
+    await this.attempt({ trail: visits });
   }
 
   /** Draw further from a file set, or each of the jobs behind one node. */
   async open(node: string, direction: IStep['direction']): Promise<void> {
-    const { place } = this;
-    const isOpen = place.steps.some(
+    const { aim } = this;
+    const isOpen = aim.steps.some(
       one => one.node === node && one.direction === direction
     );
     if (!isOpen) {
-      const steps = [...place.steps, { node, direction }];
-      await this.go({ ...place, steps }, true);
+      const steps = [...aim.steps, { node, direction }];
+      await this.go({ ...aim, steps }, STEADY);
     }
   }
 
   /** Of a project: what changed before what is drawn. */
   async older(): Promise<void> {
-    const before = this._drawing?.next ?? null;
-    if (before !== null) {
-      await this.go({ ...this.place, before });
+    const next = this._drawing?.next ?? null;
+    if (next !== null) {
+      const { place } = this;
+      const pages = [...place.pages, next];
+      await this.go({ ...place, pages }, { keepsChosen: true });
+    }
+  }
+
+  /** Of a project: what changed after what is drawn. */
+  async newer(): Promise<void> {
+    const { place } = this;
+    if (place.pages.length > 0) {
+      const pages = place.pages.slice(0, -1);
+      await this.go({ ...place, pages }, { keepsChosen: true });
     }
   }
 
   /** Draw the same as it is now. */
   async refresh(): Promise<void> {
-    if (this._drawing !== null) {
-      await this.ask(true);
-      await this.learn();
-    }
+    await this.attempt(this.pending ?? { ...this.again(), isQuiet: true });
   }
 
-  /** Ask for the same, also when nothing could be drawn yet. */
+  /** Ask for what could not be drawn, or for the same. */
   async askAgain(): Promise<void> {
-    await this.ask(this._drawing !== null);
-    await this.learn();
+    await this.attempt(this.failed ?? this.again());
   }
 
   async filter(query: string): Promise<void> {
-    if (query.trim() !== this.place.query) {
-      await this.go({ ...this.place, query: query.trim() }, true);
+    if (query.trim() === this.aim.query) {
+      this._error = null;
+      this.tell();
+    } else {
+      const place = { ...this.aim, query: query.trim() };
+      await this.go(place, STEADY);
     }
   }
 
@@ -149,37 +170,52 @@ export class GraphExplorer {
     const to = this.selected?.thing ?? '';
     const from = this._pathFrom;
     if (from !== '' && to !== '' && from !== to) {
-      this._pathFrom = '';
-      await this.go({ ...this.place, ...RESET, focus: from, pathTo: to });
+      const { project, query } = this.place;
+      const place = { ...START, project, query, focus: from, pathTo: to };
+      await this.go(place, { keepsChosen: true });
     }
   }
 
   async goBack(): Promise<void> {
-    if (this.canGoBack) {
-      this.trail.pop();
-      await this.ask(false);
+    const trail = (this.pending?.trail ?? this.trail).slice(0, -1);
+    if (trail.length > 0) {
+      await this.attempt({ trail });
     }
   }
 
   /** Show all that is known of a node. */
   select(id: string): void {
-    this.chosen = id;
-    this._known = null;
-    this.tell();
-    void this.learn();
+    const visit = this.trail.at(-1);
+    if (visit !== undefined) {
+      visit.chosen = id;
+      this._known = null;
+      this.tell();
+      void this.learn();
+    }
   }
 
-  /** Select what a text names best: what begins with it before what only has it. */
-  find(text: string): boolean {
-    const wanted = text.trim().toLowerCase();
-    const named = (this._drawing?.nodes ?? [])
-      .map(one => ({ id: one.id, name: nameOf(one).toLowerCase() }))
-      .filter(one => wanted !== '' && one.name.includes(wanted));
-    const found = named.find(one => one.name.startsWith(wanted)) ?? named[0];
-    if (found !== undefined) {
-      this.select(found.id);
+  /** Select what a text names best, wherever in the project it is; false where nothing is called so. */
+  async find(text: string): Promise<boolean> {
+    const wanted = text.trim();
+    const drawn = nodesNamed(this._drawing, wanted);
+    if (drawn[0]?.beginsSo === true) {
+      this.select(drawn[0].id);
+      return true;
     }
-    return found !== undefined;
+    const thing = wanted === '' ? '' : await this.found(wanted);
+    const node = this._drawing?.nodes.find(one => one.thing === thing);
+    if (thing === null) {
+      return true;
+    }
+    if (thing !== '' && node === undefined) {
+      await this.show(thing);
+      return true;
+    }
+    const id = thing === '' ? drawn[0]?.id : node?.id;
+    if (id !== undefined) {
+      this.select(id);
+    }
+    return id !== undefined;
   }
 
   /** Change attributes and labels of what is selected. Rejects when the server refuses. */
@@ -194,43 +230,98 @@ export class GraphExplorer {
     }
   }
 
-  private async go(place: IGraphPlace, keepsPlaces = false): Promise<void> {
-    const isSame = JSON.stringify(place) === JSON.stringify(this.trail.at(-1));
-    if (!isSame) {
-      this.trail.push(place);
-    }
-    if (!(await this.ask(keepsPlaces)) && !isSame && this.canGoBack) {
-      this.trail.splice(this.trail.lastIndexOf(place), 1);
+  /** Where somebody wants to be: what they ask for next goes on from there. */
+  private get aim(): IGraphPlace {
+    return (this.pending?.trail ?? this.visits).at(-1)?.place ?? START;
+  }
+
+  private again(): IAttempt {
+    return { trail: this.visits, keepsPlaces: this._drawing !== null };
+  }
+
+  /** Null where it is not known, as something else was looked for meanwhile or the server did not say. */
+  private async found(text: string): Promise<string | null> {
+    this.sought += 1;
+    const turn = this.sought;
+    try {
+      const found = await this.source.find(text, this.place.project);
+      return turn === this.sought ? found : null;
+    } catch (error) {
+      this._error = asAcaiError(error);
       this.tell();
+      return null;
     }
   }
 
-  /** Whether it could be drawn, or something else was asked for meanwhile. What was drawn stays when it could not. */
-  private async ask(keepsPlaces: boolean): Promise<boolean> {
-    const place = this.trail.at(-1) ?? START;
+  private async go(
+    place: IGraphPlace,
+    how: Omit<IAttempt, 'trail'> = {}
+  ): Promise<void> {
+    const trail = this.pending?.trail ?? this.trail;
+    const isSame = isSamePlace(place, trail.at(-1)?.place);
+    const before = isSame ? trail.slice(0, -1) : trail;
+    const visit = { place, chosen: null };
+    await this.attempt({ ...how, trail: [...before, visit] });
+  }
+
+  /** What was drawn before stays when this cannot be, and so does the way back. */
+  private async attempt(attempt: IAttempt): Promise<void> {
+    const visit = attempt.trail.at(-1);
+    if (visit === undefined) {
+      return;
+    }
+    this.pending = attempt;
     this.asked += 1;
     const turn = this.asked;
+    this.tell();
     try {
-      const request = this.requestOf(place, keepsPlaces);
-      const drawing = await this.source.draw(request, place.project);
+      const request = this.requestOf(visit.place, attempt.keepsPlaces === true);
+      const drawing = await this.source.draw(request, visit.place.project);
       if (turn === this.asked) {
-        this._drawing = drawing;
-        this._error = null;
-        this._layout += keepsPlaces ? 0 : 1;
+        this.arrive(attempt, visit, drawing);
+        await this.learn();
       }
     } catch (error) {
       if (turn === this.asked) {
+        this.pending = null;
+        this.failed = attempt;
         this._error = asAcaiError(error);
         this.tell();
-        return false;
       }
     }
+  }
+
+  private arrive(attempt: IAttempt, visit: IVisit, drawing: IDrawing): void {
+    const { place } = visit;
+    const last = this.trail.at(-1);
+    const before = this.selected?.thing;
+    const isOther = place.project !== last?.place.project;
+    const isEndedPath = place.pathTo !== '' && place.focus === this._pathFrom;
+    if (visit !== last && (isOther || isEndedPath)) {
+      this._pathFrom = '';
+    }
+    if (attempt.keepsChosen === true) {
+      visit.chosen ??= last?.chosen ?? null;
+    }
+    if (!drawing.nodes.some(one => one.id === visit.chosen)) {
+      visit.chosen = drawing.focus;
+    }
+    // What was refused is still wrong, whatever happens elsewhere meanwhile.
+    const staysWrong = attempt.isQuiet === true && isRefused(this._error);
+    this._error = staysWrong ? this._error : null;
+    this.pending = null;
+    this.failed = null;
+    this._drawing = drawing;
+    this._layout += attempt.keepsPlaces === true ? 0 : 1;
+    this.trail = attempt.trail;
+    if (isOther || before !== this.selected?.thing) {
+      this._known = null;
+    }
     this.tell();
-    return true;
   }
 
   private requestOf(place: IGraphPlace, keepsPlaces: boolean): IDrawGraph {
-    const { focus, steps, pathTo, query, before } = place;
+    const { focus, steps, pathTo, query, pages } = place;
     const nodes = keepsPlaces ? (this._drawing?.nodes ?? []) : [];
     return {
       focus,
@@ -238,29 +329,30 @@ export class GraphExplorer {
       path_to: pathTo,
       query,
       places: Object.fromEntries(nodes.map(({ id, x, y }) => [id, [x, y]])),
-      before: focus === '' ? before : null,
+      before: pages.at(-1) ?? null,
       with_svg: true,
       utc_offset_seconds: this.utcOffsetSeconds
     };
   }
 
   private async learn(): Promise<void> {
-    const { chosen } = this;
+    this.learned += 1;
+    const turn = this.learned;
     const thing = this.selected?.thing ?? '';
-    if (thing === '') {
-      return;
-    }
+    let known: IMetadata | null = null;
+    let ignorance: AcaiError | null = null;
     try {
-      const known = await this.source.metadata(thing, this.place.project);
-      if (chosen === this.chosen) {
-        this._known = known;
-        this.tell();
+      if (thing !== '') {
+        known = await this.source.metadata(thing, this.place.project);
       }
     } catch (error) {
-      if (chosen === this.chosen) {
-        this._error = asAcaiError(error);
-        this.tell();
-      }
+      known = this._known;
+      ignorance = asAcaiError(error);
+    }
+    if (turn === this.learned) {
+      this._known = known;
+      this.ignorance = ignorance;
+      this.tell();
     }
   }
 
@@ -270,20 +362,27 @@ export class GraphExplorer {
     }
   }
 
-  private readonly trail: IGraphPlace[] = [];
+  private trail: readonly IVisit[] = [];
   private readonly listeners = new Set<() => void>();
   private asked = 0;
-  private chosen = '';
+  private learned = 0;
+  private sought = 0;
+  private pending: IAttempt | null = null;
+  private failed: IAttempt | null = null;
   private _drawing: IDrawing | null = null;
   private _error: AcaiError | null = null;
+  /** Why it is not known what stands on what is selected. */
+  private ignorance: AcaiError | null = null;
   private _known: IMetadata | null = null;
   private _pathFrom = '';
   private _layout = 0;
 }
 
-const RESET = { steps: [], pathTo: '', before: null };
+/** What is drawn further leaves what is there, and what is selected. */
+const STEADY = { keepsPlaces: true, keepsChosen: true };
 
-/** How people find a node: the whole name of a set, or the label of a job. */
-function nameOf(node: IDrawnNode): string {
-  return node.kind === 'file-set' ? (node.thing ?? '') : node.label;
+/** The question itself is wrong, or what it names is not there. */
+function isRefused(error: AcaiError | null): boolean {
+  const status = error?.code === 'not_enabled' ? 0 : error?.status;
+  return status === 400 || status === 404;
 }

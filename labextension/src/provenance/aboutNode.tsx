@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { IMetadata } from '../contract';
+import { wholeName } from '../core/drawnNodes';
 import type { GraphExplorer } from '../core/graphExplorer';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
@@ -13,8 +14,9 @@ import { Answers, type IGraphAnswers } from './answers';
 export function AboutNode(props: {
   explorer: GraphExplorer;
   ask: IGraphAnswers;
-  onOpenJob: (job: number) => void;
-  onOpenSet: (ref: string) => void;
+  /** Null where nothing on the page shows jobs, or file sets. */
+  onOpenJob: ((job: number) => void) | null;
+  onOpenSet: ((ref: string) => void) | null;
 }): React.ReactElement {
   const { explorer, ask, onOpenJob, onOpenSet } = props;
   const { selected, known, place, pathFrom } = explorer;
@@ -35,7 +37,7 @@ export function AboutNode(props: {
       aria-label={trans.__('selected')}
       className="jp-AcaiProvenance-about"
     >
-      <h2>{oneLine(thing !== '' && isSet ? thing : selected.label)}</h2>
+      <h2>{oneLine(wholeName(selected))}</h2>
       <p>{oneLine(selected.about)}</p>
       <div role="group" aria-label={trans.__('what to do')}>
         {thing !== '' && thing !== place.focus && (
@@ -44,7 +46,7 @@ export function AboutNode(props: {
             onClick={() => void explorer.show(thing)}
           />
         )}
-        {selected.kind === 'job' && (
+        {selected.kind === 'job' && onOpenJob !== null && (
           <Action
             words={trans.__('open job')}
             onClick={() => {
@@ -52,7 +54,7 @@ export function AboutNode(props: {
             }}
           />
         )}
-        {isSet && thing !== '' && (
+        {isSet && thing !== '' && onOpenSet !== null && (
           <Action
             words={trans.__('open file set')}
             onClick={() => {

@@ -3,10 +3,13 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
+import type { CommandRegistry } from '@lumino/commands';
 import type { IEvent } from '../contract';
 import { projectOf, projectToName } from '../connection/project';
-import { GraphExplorer, type IGraphPlace } from '../core/graphExplorer';
+import { OPEN_JOB, OPEN_SET } from '../commandIds';
+import { GraphExplorer } from '../core/graphExplorer';
 import { GraphClient } from '../core/graphClient';
+import { type IVisit, keptVisits } from '../core/graphPlaces';
 import type { IFollowing } from '../core/eventStreams';
 import { Refresher } from '../core/refresher';
 import { trans } from '../core/translation';
@@ -17,9 +20,8 @@ import { ExplorerView } from './explorerView';
 
 export interface IProvenanceTabProps {
   connection: IAcaiConnection;
-  onOpenJob: (job: number, project: string) => void;
-  onOpenSet: (ref: string, project: string) => void;
-  /** Something else is in the middle now. */
+  commands: CommandRegistry;
+  /** Something else is looked at now. */
   onMove: () => void;
 }
 
@@ -62,9 +64,9 @@ export class ProvenanceContent extends ReactWidget {
     }
   }
 
-  /** What is in the middle now. */
-  get place(): IGraphPlace {
-    return this.explorer.place;
+  /** Where somebody has been, and is. */
+  get visits(): readonly IVisit[] {
+    return this.explorer.visits;
   }
 
   /** Without a thing it is the whole project. */
@@ -73,9 +75,22 @@ export class ProvenanceContent extends ReactWidget {
     await this.explorer.show(spec, project);
   }
 
+  /** Go on as it was before the page was loaded. */
+  async restore(visits: readonly IVisit[]): Promise<void> {
+    await this.props.connection.connect();
+    await this.explorer.restore(visits);
+  }
+
   protected override render(): React.ReactElement {
     const { explorer, client } = this;
-    const { onOpenJob, onOpenSet } = this.props;
+    const { commands } = this.props;
+    const opening = <T,>(command: string, argsOf: (thing: T) => object) =>
+      commands.hasCommand(command)
+        ? (thing: T) => {
+            const { project } = explorer.place;
+            void commands.execute(command, { ...argsOf(thing), project });
+          }
+        : null;
     return (
       <ExplorerView
         explorer={explorer}
@@ -91,12 +106,8 @@ export class ProvenanceContent extends ReactWidget {
         onAgain={() => {
           void this.props.connection.connect().then(() => explorer.askAgain());
         }}
-        onOpenJob={job => {
-          onOpenJob(job, explorer.place.project);
-        }}
-        onOpenSet={ref => {
-          onOpenSet(ref, explorer.place.project);
-        }}
+        onOpenJob={opening(OPEN_JOB, (job: number) => ({ job }))}
+        onOpenSet={opening(OPEN_SET, setNamed)}
       />
     );
   }
@@ -117,12 +128,13 @@ export class ProvenanceContent extends ReactWidget {
   }
 
   private readonly follow = (): void => {
-    const { focus, project } = this.explorer.place;
-    const place = `${project}/${focus}`;
-    if (place !== this.lastPlace) {
-      this.lastPlace = place;
+    const { visits } = this.explorer;
+    const kept = JSON.stringify(keptVisits(visits));
+    if (kept !== this.kept) {
+      this.kept = kept;
       this.props.onMove();
     }
+    const project = visits.at(-1)?.place.project ?? '';
     if (project !== this.followed) {
       this.followed = project;
       this.listen(project);
@@ -142,11 +154,11 @@ export class ProvenanceContent extends ReactWidget {
       name === '' ? trans.__('Provenance') : trans.__('Provenance · %1', name);
   }
 
-  /** Sets that are made, and jobs that begin and end, are nodes of the graph. */
+  /** Sets that are made, and jobs that begin and end, are nodes of the graph; by what stands on them it is filtered. */
   private readonly hear = (event: IEvent): void => {
     const { kind } = event;
     const isProgress = kind === 'job_progressed';
-    if (!isProgress && /^(?:file_set|job)_/.test(kind)) {
+    if (!isProgress && /^(?:file_sets?|job|alias|metadata)_/.test(kind)) {
       this.doubt();
     }
   };
@@ -155,11 +167,16 @@ export class ProvenanceContent extends ReactWidget {
     this.refresher.doubt();
   };
 
-  private lastPlace = '';
+  private kept = '';
   private followed = '';
   private following: IFollowing | null = null;
   private readonly unsubscribe: () => void;
   private readonly refresher = new Refresher(() => this.explorer.refresh());
   private readonly client: GraphClient;
   private readonly explorer: GraphExplorer;
+}
+
+function setNamed(ref: string): { name: string; version: number } {
+  const [name = '', version] = ref.split(':');
+  return { name, version: Number(version) };
 }

@@ -1,18 +1,32 @@
 import * as React from 'react';
 
 import type { IDrawing, IDrawnNode } from '../contract';
-import { type IPart, moreOf, partOf } from '../core/drawnNodes';
+import {
+  type IPart,
+  isWay,
+  moreOf,
+  nodeBeside,
+  nodeNearest,
+  partOf,
+  wholeName
+} from '../core/drawnNodes';
 import type { GraphExplorer } from '../core/graphExplorer';
 import { oneLine } from '../core/text';
+import { trans } from '../core/translation';
+import { useSteadyScroll } from './steadyScroll';
 import { parsedSvg } from './svg';
+
+/** The node at which the keyboard is. */
+export const NODE_STOP = '.jp-AcaiProvenance-node[tabindex="0"]';
 
 /** The server's own drawing, which scrolls; over each node a button that selects it, and beside it what draws further. */
 export function Picture(props: {
   drawing: IDrawing;
   explorer: GraphExplorer;
   zoom: number;
+  scroller: React.RefObject<HTMLDivElement>;
 }): React.ReactElement {
-  const { drawing, explorer, zoom } = props;
+  const { drawing, explorer, zoom, scroller } = props;
   const place = React.useRef<HTMLDivElement>(null);
   React.useLayoutEffect(() => {
     const svg = parsedSvg(drawing.svg ?? '');
@@ -20,22 +34,41 @@ export function Picture(props: {
       ...(svg === null ? [] : [document.importNode(svg, true)])
     );
   }, [drawing]);
-  const scroller = useSteadyScroll(drawing, explorer, zoom);
-  const selected = explorer.selected;
+  useSteadyScroll(scroller, drawing, explorer, zoom);
+  const nodes = drawing.nodes.filter(one => one.kind !== 'source');
+  const [stop, setStop] = useStop(nodes, drawing, explorer);
+  const group = React.useRef<HTMLDivElement>(null);
+  const go = (event: React.KeyboardEvent) => {
+    const next =
+      stop !== null && isWay(event.key)
+        ? nodeBeside(nodes, stop, event.key)
+        : null;
+    if (next !== null) {
+      event.preventDefault();
+      const buttons = group.current?.querySelectorAll<HTMLElement>('[data-id]');
+      [...(buttons ?? [])].find(one => one.dataset.id === next.id)?.focus();
+    }
+  };
   return (
     <div ref={scroller} className="jp-AcaiProvenance-scroller">
       <div
+        ref={group}
         className="jp-AcaiProvenance-drawing"
+        role="group"
+        aria-label={trans.__('graph; arrow keys go from node to node')}
         style={{ width: drawing.width * zoom, height: drawing.height * zoom }}
+        onKeyDown={go}
       >
         <div ref={place} className="jp-AcaiProvenance-svg" />
-        {drawing.nodes.map(node => (
+        {nodes.map(node => (
           <NodeButtons
             key={node.id}
             node={node}
             drawing={drawing}
             explorer={explorer}
-            isSelected={selected === node}
+            isSelected={explorer.selected === node}
+            isStop={stop === node}
+            onStop={setStop}
           />
         ))}
       </div>
@@ -43,33 +76,65 @@ export function Picture(props: {
   );
 }
 
+/** Where the Tab key stops among the nodes: where one was last, or what stands there instead; at first what is selected. */
+function useStop(
+  nodes: readonly IDrawnNode[],
+  drawing: IDrawing,
+  explorer: GraphExplorer
+): [IDrawnNode | null, (node: IDrawnNode) => void] {
+  const { layout, selected } = explorer;
+  const since = `${layout} ${selected?.id ?? ''}`;
+  const [last, setLast] = React.useState({ since: '', node: nodes[0] });
+  const stood = last.since === since ? last.node : undefined;
+  const stop =
+    nodes.find(one => one.id === stood?.id) ??
+    (stood === undefined ? undefined : nodeNearest(nodes, stood)) ??
+    selected ??
+    nodes.find(one => one.id === drawing.focus) ??
+    nodes[0] ??
+    null;
+  return [
+    stop,
+    node => {
+      setLast({ since, node });
+    }
+  ];
+}
+
 function NodeButtons(props: {
   node: IDrawnNode;
   drawing: IDrawing;
   explorer: GraphExplorer;
   isSelected: boolean;
-}): React.ReactElement | null {
-  const { node, drawing, explorer, isSelected } = props;
+  isStop: boolean;
+  onStop: (node: IDrawnNode) => void;
+}): React.ReactElement {
+  const { node, drawing, explorer, isSelected, isStop, onStop } = props;
   const button = React.useRef<HTMLButtonElement>(null);
   React.useEffect(() => {
     if (isSelected) {
       button.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     }
   }, [isSelected]);
-  if (node.kind === 'source') {
-    return null;
-  }
+  const shared = {
+    type: 'button' as const,
+    tabIndex: isStop ? 0 : -1,
+    onFocus: () => {
+      onStop(node);
+    }
+  };
   return (
     <>
       <button
+        {...shared}
         ref={button}
-        type="button"
         className="jp-AcaiProvenance-node"
         style={styleOf(partOf(node, drawing))}
         title={oneLine(node.about)}
-        aria-label={oneLine(`${node.label}: ${node.about}`)}
+        aria-label={oneLine(`${wholeName(node)}: ${node.about}`)}
         aria-current={node.id === drawing.focus ? 'true' : undefined}
         aria-pressed={isSelected}
+        data-id={node.id}
         data-acai-thing={node.thing === '' ? undefined : node.thing}
         data-acai-project={explorer.place.project}
         onClick={() => {
@@ -87,8 +152,8 @@ function NodeButtons(props: {
       />
       {moreOf(node, drawing).map(more => (
         <button
+          {...shared}
           key={more.direction}
-          type="button"
           className="jp-AcaiProvenance-more"
           style={styleOf(more.part)}
           title={oneLine(`${more.words} (${more.count})`)}
@@ -98,39 +163,6 @@ function NodeButtons(props: {
       ))}
     </>
   );
-}
-
-/** What is drawn further leaves what was there where it was on the screen; what is drawn anew has its middle in sight. */
-function useSteadyScroll(
-  drawing: IDrawing,
-  explorer: GraphExplorer,
-  zoom: number
-): React.RefObject<HTMLDivElement> {
-  const node = React.useRef<HTMLDivElement>(null);
-  const before = React.useRef<{ drawing: IDrawing; layout: number } | null>(
-    null
-  );
-  React.useLayoutEffect(() => {
-    const last = before.current;
-    before.current = { drawing, layout: explorer.layout };
-    if (node.current === null || last?.drawing === drawing) {
-      return;
-    }
-    if (last !== null && last.layout === explorer.layout) {
-      node.current.scrollLeft += (last.drawing.left - drawing.left) * zoom;
-      node.current.scrollTop += (last.drawing.top - drawing.top) * zoom;
-    } else {
-      const { clientWidth, clientHeight } = node.current;
-      const isProject = drawing.focus === '';
-      node.current.scrollLeft = isProject
-        ? 0
-        : -drawing.left * zoom - clientWidth / 2;
-      node.current.scrollTop = isProject
-        ? 0
-        : -drawing.top * zoom - clientHeight / 2;
-    }
-  }, [drawing, explorer, zoom]);
-  return node;
 }
 
 function styleOf(part: IPart): React.CSSProperties {

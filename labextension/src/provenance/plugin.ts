@@ -6,13 +6,9 @@ import {
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 
-import {
-  OPEN_JOB,
-  OPEN_PROVENANCE,
-  OPEN_SET,
-  SHOW_PROVENANCE
-} from '../commandIds';
+import { OPEN_PROVENANCE, SHOW_PROVENANCE } from '../commandIds';
 import { projectAround, projectMeant } from '../connection/project';
+import { keptVisits, visitsFrom } from '../core/graphPlaces';
 import { trans } from '../core/translation';
 import { addTab, showTab } from '../panel/places';
 import { IAcaiConnection } from '../tokens';
@@ -79,7 +75,7 @@ function addGraph(
     caption: trans.__(
       'Draw what file sets and jobs came from, and what came of them'
     ),
-    execute: async ({ spec, project: named }) => {
+    execute: async ({ spec, project: named, visits: kept }) => {
       const [{ ProvenancePanel }, project] = await Promise.all([
         import('./panel'),
         projectMeant(connection, named)
@@ -88,13 +84,7 @@ function addGraph(
       if (panel === null) {
         const made = (panel = new ProvenancePanel({
           connection,
-          onOpenJob: (job, whose) =>
-            void commands.execute(OPEN_JOB, { job, project: whose }),
-          onOpenSet: (ref, whose) => {
-            const [name = '', version] = ref.split(':');
-            const of = { name, version: Number(version), project: whose };
-            void commands.execute(OPEN_SET, of);
-          },
+          commands,
           onMove: () => void tracker.save(made)
         }));
         const isAside = typeof spec === 'string';
@@ -102,16 +92,19 @@ function addGraph(
         await tracker.add(made);
       }
       showTab(shell, panel);
-      const thing = typeof spec === 'string' ? spec : '';
-      await panel.content.showAround(thing, project);
+      const visits = visitsFrom(kept);
+      if (visits.length > 0) {
+        // The layout of the page waits for what is brought back, and is not to wait for a drawing.
+        void panel.content.restore(visits);
+      } else {
+        const thing = typeof spec === 'string' ? spec : '';
+        await panel.content.showAround(thing, project);
+      }
     }
   });
   void restorer?.restore(tracker, {
     command: OPEN_PROVENANCE,
-    args: ({ content }) => ({
-      spec: content.place.focus,
-      project: content.place.project
-    }),
+    args: ({ content }) => ({ visits: keptVisits(content.visits) }),
     name: () => 'provenance'
   });
 }
