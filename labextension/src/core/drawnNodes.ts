@@ -50,6 +50,14 @@ export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
   return found;
 }
 
+/** The file set in the middle, or that the job there has made; empty where there is none. */
+export function setInTheMiddle({ focus, nodes, edges }: IDrawing): string {
+  const made = edges.find(one => one.source === focus)?.target;
+  const isSet = (id?: string) =>
+    nodes.some(one => one.id === id && one.kind === 'file-set');
+  return [focus, made].find(isSet) ?? '';
+}
+
 /** Which nodes a text is in the name of, those before that begin with it. */
 export function nodesNamed(
   drawing: IDrawing | null,

@@ -1,14 +1,19 @@
 import type {
   IAffected,
+  IComponent,
   IDrawGraph,
   IDrawing,
   IExportFormat,
   IMetadata,
+  IProjectGraph,
   IThingChange,
   IWhyDifferent
 } from '../contract';
 import type { AcaiClient } from './client';
 import { findThing, type IGraphSource } from './graphSource';
+
+/** As much as the server gives at once. */
+const PAGE = { limit: '100', names: '1000' };
 
 /** Drawings, and what is known of the things in them, as the server has them. */
 export class GraphClient implements IGraphSource {
@@ -48,6 +53,23 @@ export class GraphClient implements IGraphSource {
     return this.client.text(
       `${this.base(project)}/provenance/${ref}/export?format=${format}`
     );
+  }
+
+  /** The graph of a project by the names of its file sets, as JSON. */
+  async wholeProject(project: string): Promise<string> {
+    const components: IComponent[] = [];
+    let next: string | null = null;
+    do {
+      const query = new URLSearchParams(PAGE);
+      if (next !== null) {
+        query.set('before', next);
+      }
+      const path = `${this.base(project)}/provenance?${query.toString()}`;
+      const page: IProjectGraph = await this.client.request(path);
+      components.push(...page.components);
+      next = page.next ?? null;
+    } while (next !== null);
+    return JSON.stringify({ components }, null, 1);
   }
 
   /** What would have to be made again if a file set version changed. */

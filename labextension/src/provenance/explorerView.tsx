@@ -20,7 +20,7 @@ const LEAST_ZOOM = 0.1;
 /** The graph, what it is filtered by, and beside it all that is known of what is selected. */
 export function ExplorerView(props: {
   explorer: GraphExplorer;
-  onExport: (format: IExportFormat) => Promise<string>;
+  onExport: (format: IExportFormat, ref: string) => Promise<string>;
   ask: IGraphAnswers;
   onAgain: () => void;
   onOpenJob: ((job: number) => void) | null;

@@ -2,10 +2,11 @@ import * as React from 'react';
 
 import type { IDrawing, IExportFormat } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
+import { setInTheMiddle } from '../core/drawnNodes';
 import { trans } from '../core/translation';
 import { download, pngOf, svgOf } from './files';
 
-/** What one can take away: the drawing as a picture, and what the thing in its middle was made of as data. */
+/** What one can take away: the drawing as a picture, and as data what the set in its middle was made of, or the whole project. */
 const PICTURES = ['svg', 'png'] as const;
 const DATA: readonly (readonly [IExportFormat, string])[] = [
   ['json', 'json'],
@@ -17,20 +18,25 @@ const DATA: readonly (readonly [IExportFormat, string])[] = [
 
 export function ExportField(props: {
   drawing: IDrawing;
-  /** Empty for a project, of which there are pictures only. */
+  /** Empty for a project. */
   focus: string;
-  onExport: (format: IExportFormat) => Promise<string>;
+  /** Of a file set, or without one of the project, which there is as JSON. */
+  onExport: (format: IExportFormat, ref: string) => Promise<string>;
 }): React.ReactElement {
   const { drawing, focus, onExport } = props;
   const [chosen, setChosen] = React.useState('svg');
   const [failure, setFailure] = React.useState('');
-  const data = focus === '' ? [] : DATA;
+  const ref = setInTheMiddle(drawing);
+  const isThere = ([format]: readonly [IExportFormat, string]) =>
+    ref !== '' || (focus === '' && format === 'json');
+  const data = DATA.filter(isThere);
+  const missing = DATA.filter(one => !isThere(one));
   const format = data.find(([one]) => one === chosen);
   const name = `provenance-${(focus || 'project').replaceAll(/[^\w.-]+/g, '-')}`;
   const save = async () => {
     const svg = drawing.svg ?? '';
     if (format !== undefined) {
-      const text = await onExport(format[0]);
+      const text = await onExport(format[0], ref);
       download(`${name}.${format[1]}`, new Blob([text]));
     } else if (chosen === 'png') {
       download(`${name}.png`, await pngOf(svg));
@@ -53,6 +59,15 @@ export function ExportField(props: {
             {one}
           </option>
         ))}
+        {missing.length > 0 && (
+          <optgroup label={trans.__('with a file set in the middle:')} disabled>
+            {missing.map(([one]) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </optgroup>
+        )}
       </select>
       <button
         type="button"

@@ -94,9 +94,11 @@ export class ProvenanceContent extends ReactWidget {
     return (
       <ExplorerView
         explorer={explorer}
-        onExport={format => {
-          const { focus, project } = explorer.place;
-          return client.lineage(focus, format, project);
+        onExport={(format, ref) => {
+          const { project } = explorer.place;
+          return ref === ''
+            ? client.wholeProject(project)
+            : client.lineage(ref, format, project);
         }}
         ask={{
           affected: ref => client.affected(ref, explorer.place.project),
