@@ -11,6 +11,8 @@ from tests.browser.page import JOBS_MS
 from tests.browser.test_provenance import DATA, JOBS, SWEEP
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Locator, Response
 
     from tests.browser.conftest import OpenPage, StartLab
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 LONE = """for number in range(21):
-    name = f"lone{number:02}"
-    %acai put raw /{name} --as {name}
+    get_ipython().run_line_magic("acai", f"put raw /lone{number:02} --as lone{number:02}")
 print("all put")"""
 EVIL = "<img src=x onerror=document.title='owned'>"
 
@@ -115,6 +116,7 @@ def filter_wrongly(graph: GraphTab) -> None:
     expect(graph.node("raw:1")).to_be_visible()
     expect(graph.region.get_by_role("button", name="Try again")).to_have_count(0)
     graph.page.look_at("explored-wrong-query", graph.region)
+    graph.page.forgive("400")
     query.fill("")
     query.press("Enter")
     expect(wrong).to_have_count(0)
@@ -126,7 +128,7 @@ def find_all_again_after_a_reload(graph: GraphTab) -> None:
     graph.more("draw what raw:1 was made of").click()
     expect(graph.node("upload")).to_be_visible()
     query = graph.region.get_by_role("searchbox", name="Fade what this is not true of")
-    with page.until_kept("raw:1", "number = 1"):
+    with page.page.expect_response(keeps('"query":"number = 1"', '"chosen":"raw:1"')):
         query.fill("number = 1")
         query.press("Enter")
         expect(graph.region.locator("svg g[opacity]")).not_to_have_count(0)
@@ -205,7 +207,7 @@ def find_by_right_click(graph: GraphTab) -> None:
 def see_what_is_new(graph: GraphTab) -> None:
     """What is made of a set meanwhile appears by itself."""
     page = graph.page
-    with page.page.expect_response(is_layout_kept):
+    with page.page.expect_response(keeps('"focus":"clean:1"')):
         graph.node("clean:1").dblclick()
         expect(graph.title).to_have_text("Provenance of clean:1")
     expect(graph.node("job 4")).to_have_count(0)
@@ -259,6 +261,11 @@ def test_a_person_turns_pages_opens_a_sweep_and_finds_what_is_on_another_page(
     expect(graph.node("3 more jobs")).to_be_visible()
 
 
-def is_layout_kept(answer: Response) -> bool:
-    kept = str(answer.request.post_data) if answer.request.method == "PUT" else ""
-    return "/api/workspaces/" in answer.url and '"focus":"clean:1"' in kept
+def keeps(*words: str) -> Callable[[Response], bool]:
+    """Whether a request keeps a layout of the page in which these words are."""
+
+    def is_it(answer: Response) -> bool:
+        kept = str(answer.request.post_data) if answer.request.method == "PUT" else ""
+        return "/api/workspaces/" in answer.url and all(one in kept for one in words)
+
+    return is_it

@@ -142,7 +142,14 @@ def test_a_person_looks_around_and_the_saved_notebook_shows_the_drawing_without_
 def keep_outputs(lab: JupyterLab, name: str, *outputs: dict[str, Any]) -> None:
     """Write a notebook as somebody may send it, whose cells have these outputs."""
     shown = [{"output_type": "display_data", "data": one, "metadata": {}} for one in outputs]
-    cell = {"cell_type": "code", "id": "a", "source": "", "metadata": {}, "outputs": shown, "execution_count": None}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "a",
+        "source": "",
+        "metadata": {},
+        "outputs": shown,
+        "execution_count": None,
+    }
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     notebook = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
     (lab.notebooks / name).write_text(json.dumps(notebook))
