@@ -179,6 +179,7 @@ def draw_a_path(graph: GraphTab) -> None:
     expect(graph.node("report:1")).to_be_focused()
     expect(graph.node("raw:1")).to_have_count(0)
     expect(graph.node("model:1")).to_be_visible()
+    graph.page.look_at("explored-path", graph.region)
     graph.press("back")
     expect(graph.node("raw:1")).to_be_visible()
 

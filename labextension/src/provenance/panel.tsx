@@ -66,7 +66,8 @@ export class ProvenanceContent extends ReactWidget {
 
   /** Where somebody has been, and is. */
   get visits(): readonly IVisit[] {
-    return this.explorer.visits;
+    const { visits } = this.explorer;
+    return visits.length > 0 ? visits : this.wanted;
   }
 
   /** Without a thing it is the whole project. */
@@ -77,6 +78,7 @@ export class ProvenanceContent extends ReactWidget {
 
   /** Go on as it was before the page was loaded. */
   async restore(visits: readonly IVisit[]): Promise<void> {
+    this.wanted = visits;
     await this.props.connection.connect();
     await this.explorer.restore(visits);
   }
@@ -169,6 +171,8 @@ export class ProvenanceContent extends ReactWidget {
     this.refresher.doubt();
   };
 
+  /** What was drawn before the page was loaded, so that a second reload finds it too. */
+  private wanted: readonly IVisit[] = [];
   private kept = '';
   private followed = '';
   private following: IFollowing | null = null;

@@ -80,31 +80,38 @@ function addGraph(
         import('./panel'),
         projectMeant(connection, named)
       ]);
-      let panel = tracker.currentWidget;
-      if (panel === null) {
-        const made = (panel = new ProvenancePanel({
+      const visits = visitsFrom(kept);
+      const thing = typeof spec === 'string' ? spec : '';
+      const known = tracker.currentWidget;
+      const panel =
+        known ??
+        new ProvenancePanel({
           connection,
           commands,
-          onMove: () => void tracker.save(made)
-        }));
+          onMove: () => void tracker.save(panel)
+        });
+      const isBack = visits.length > 0;
+      if (isBack) {
+        // Not waited for, as the layout of the page waits for this command.
+        void panel.content.restore(visits);
+      }
+      if (known === null) {
         const isAside = typeof spec === 'string';
-        addTab(shell, made, isAside ? { mode: 'split-bottom' } : {});
-        await tracker.add(made);
+        addTab(shell, panel, isAside ? { mode: 'split-bottom' } : {});
+        await tracker.add(panel);
       }
       showTab(shell, panel);
-      const visits = visitsFrom(kept);
-      if (visits.length > 0) {
-        // The layout of the page waits for what is brought back, and is not to wait for a drawing.
-        void panel.content.restore(visits);
-      } else {
-        const thing = typeof spec === 'string' ? spec : '';
+      if (!isBack) {
         await panel.content.showAround(thing, project);
       }
     }
   });
   void restorer?.restore(tracker, {
     command: OPEN_PROVENANCE,
-    args: ({ content }) => ({ visits: keptVisits(content.visits) }),
+    args: ({ content }) => ({
+      project: content.visits.at(-1)?.place.project ?? '',
+      visits: keptVisits(content.visits)
+    }),
     name: () => 'provenance'
   });
 }
