@@ -164,8 +164,11 @@ def test_a_name_stays_within_its_shape_and_keeps_its_number(name: str) -> None:
     assert words.width(label) * words.LABEL_SIZE < looks.SIZES[ShapeKind.FILE_SET][0]
 
 
-def test_a_short_name_is_not_cut() -> None:
-    assert drawn(Graph("digits-scaled:3", [node("digits-scaled:3")], [])).nodes[0].label == "digits-scaled:3"
+def test_what_is_usual_is_not_cut() -> None:
+    long = job(31, [], ["digits-scaled:3"], given={"billed_seconds": 750.0})
+    drawing = drawn(Graph("digits-scaled:3", [node("digits-scaled:3")], [long]))
+    assert found(drawing, "digits-scaled:3").label == "digits-scaled:3"
+    assert found(drawing, "action:31").words == "finished · 12 min 30 s"
 
 
 def test_a_job_whose_name_is_cut_has_the_whole_of_it_beside() -> None:

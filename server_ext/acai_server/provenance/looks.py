@@ -6,18 +6,18 @@ from acai_jupyter.contract.drawings import Look, ShapeKind
 
 SIZES = {
     ShapeKind.FILE_SET: (152.0, 42.0),
-    ShapeKind.JOB: (144.0, 42.0),
+    ShapeKind.JOB: (156.0, 42.0),
     ShapeKind.UPLOAD: (112.0, 42.0),
     ShapeKind.CREATION: (112.0, 42.0),
-    ShapeKind.GROUP: (144.0, 42.0),
+    ShapeKind.GROUP: (156.0, 42.0),
     ShapeKind.SOURCE: (16.0, 16.0),
 }
 ROOMS = {
     ShapeKind.FILE_SET: 142.0,
-    ShapeKind.JOB: 120.0,
+    ShapeKind.JOB: 128.0,
     ShapeKind.UPLOAD: 90.0,
     ShapeKind.CREATION: 98.0,
-    ShapeKind.GROUP: 120.0,
+    ShapeKind.GROUP: 128.0,
 }
 """How long a line in a shape can be, between its corners."""
 EDGE = "edge"
