@@ -108,7 +108,7 @@ def _sorts(page: Page) -> list[float]:
 
 def _filters(page: Page) -> list[float]:
     """With a query that was typed but for its last character."""
-    field = page.get_by_role("searchbox", name="Which jobs")
+    field = page.get_by_role("combobox", name="Which jobs")
     found = []
     for typed, last in _FILTERS * 2:
         field.fill(typed)

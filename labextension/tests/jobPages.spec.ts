@@ -21,7 +21,8 @@ function makeServer(count: number) {
       const error = new AcaiError('bad_query', 'No query.', 400, { column: 1 });
       return Promise.reject(error);
     }
-    const { skip = 0, limit = 100 } = request;
+    const { limit = 100, after = '' } = request;
+    const skip = after === '' ? (request.skip ?? 0) : Number(after);
     const end = Math.min(server.count, skip + limit);
     const rows = Array.from({ length: Math.max(0, end - skip) }, (_, at) => ({
       thing: String(server.count - skip - at),
@@ -31,7 +32,7 @@ function makeServer(count: number) {
       kind: 'job',
       columns: ['name'],
       rows,
-      next: end < server.count ? 'more' : null
+      next: end < server.count ? String(end) : null
     });
   };
   const pages = new JobPages(
@@ -125,5 +126,37 @@ describe('JobPages', () => {
     expect(server.asked.at(-1)?.skip).toBe(5 * PAGE);
     await pages.choose({ query: 'x' });
     expect(server.asked.at(-1)?.skip).toBe(0);
+  });
+
+  it('tells all jobs of a range and of the list, also those that were never seen', async () => {
+    const { pages } = makeServer(3_005);
+    pages.setSeen(true);
+    await settle();
+    pages.want(2_990, 3_004);
+    await settle();
+    const top = pages.follow({ index: 0 });
+    const end = pages.follow({ index: 3_004 });
+    expect(await pages.between(end, top)).toHaveLength(3_005);
+    expect(await pages.between({ index: 1_000 }, { index: 1_002 })).toEqual([
+      '2005',
+      '2004',
+      '2003'
+    ]);
+    expect(await pages.all()).toHaveLength(3_005);
+  });
+
+  it('follows a job that moves, and ends a range at it', async () => {
+    const { server, pages } = makeServer(3_005);
+    pages.setSeen(true);
+    await settle();
+    const place = pages.follow({ index: 1 });
+    expect(place.thing).toBe('3004');
+    server.count += 1;
+    pages.doubt();
+    await settle();
+    expect(pages.follow(place)).toEqual({ index: 2, thing: '3004' });
+    const far = { index: 2_000, thing: '1005' };
+    const range = await pages.between(place, far);
+    expect([range[0], range.at(-1)]).toEqual(['3004', '1005']);
   });
 });

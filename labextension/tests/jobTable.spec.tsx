@@ -2,38 +2,62 @@ import * as React from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
 
+import { AcaiError, serverUnreachable } from '../src/core/errors';
+import { countHidden } from '../src/core/hiddenJobs';
+import { killJobs, tagThings } from '../src/core/jobActions';
 import { compareJobs, type IWhole } from '../src/core/compareJobs';
-import { chosen, clauseFor, has, without, wordAt } from '../src/core/queryText';
+import {
+  chosen,
+  completed,
+  has,
+  markedBelow,
+  without,
+  wordAt
+} from '../src/core/queryText';
 import { readTagLine } from '../src/core/tagLine';
 import type { DataClient } from '../src/core/dataClient';
 import { differenceOf } from '../src/jobs/codeChanges';
 import { CompareView } from '../src/jobs/compareView';
-import { extend, NOTHING, toggle } from '../src/jobs/selection';
+import { removeJobs } from '../src/jobs/removing';
+import {
+  joined,
+  NOTHING,
+  toggled,
+  without as withoutThings
+} from '../src/jobs/selection';
 import { makeFinished, makeJob } from './jobs';
 
 describe('A query that values are chosen for', () => {
-  it('has one value of a key, and any number of labels', () => {
-    const failed = clauseFor('state', 'failed');
-    expect(chosen('', 'state', failed)).toBe("state = 'failed'");
+  it('has any of some values of a key, and all of some labels', () => {
+    const failed = chosen('', 'state', 'failed');
+    expect(failed).toBe("state = 'failed'");
     const both = chosen(
       "state = 'running' and lr > 0.1 limit 5",
       'state',
-      failed
+      'failed'
     );
-    expect(both).toBe("lr > 0.1 and state = 'failed' limit 5");
-    expect(has(both, failed)).toBe(true);
-    expect(chosen(both, 'state', failed)).toBe('lr > 0.1 limit 5');
-    const one = chosen(failed, 'tags', clauseFor('tags', 'a'));
-    expect(chosen(one, 'tags', clauseFor('tags', "b's"))).toBe(
+    expect(both).toBe("lr > 0.1 and state in ('running', 'failed') limit 5");
+    expect(has(both, 'state', 'running')).toBe(true);
+    expect(has(both, 'state', 'killed')).toBe(false);
+    expect(without(both, 'state')).toBe('lr > 0.1 limit 5');
+    expect(chosen(both, 'state', 'running')).toBe(
+      "lr > 0.1 and state = 'failed' limit 5"
+    );
+    const one = chosen(failed, 'tags', 'a');
+    expect(chosen(one, 'tags', "b's")).toBe(
       "state = 'failed' and 'a' in tags and 'b''s' in tags"
     );
+    expect(chosen(one, 'tags', 'a')).toBe(failed);
   });
 
   it('means the same when something is joined to it', () => {
-    expect(chosen('a = 1 or b = 2', 'state', "state = 'x'")).toBe(
+    expect(chosen('a = 1 or b = 2', 'state', 'x')).toBe(
       "(a = 1 or b = 2) and state = 'x'"
     );
-    expect(chosen('a between 1 and 5 order by a', 'state', "state = 'x'")).toBe(
+    expect(chosen("state = 'y' or b = 2", 'state', 'x')).toBe(
+      "(state = 'y' or b = 2) and state = 'x'"
+    );
+    expect(chosen('a between 1 and 5 order by a', 'state', 'x')).toBe(
       "a between 1 and 5 and state = 'x' order by a"
     );
   });
@@ -41,15 +65,38 @@ describe('A query that values are chosen for', () => {
   it('does not read what stands within a text', () => {
     const query = "note = 'x and state = ''failed'' order by y'";
     expect(without(query, 'state')).toBe(query);
-    expect(chosen(query, 'state', "state = 'x'")).toBe(
-      `${query} and state = 'x'`
-    );
+    expect(chosen(query, 'state', 'x')).toBe(`${query} and state = 'x'`);
+  });
+
+  it('has a mark below the column that is wrong, and of a long one the part around it', () => {
+    expect(markedBelow('lr > and', 6)).toBe('lr > and\n     ^');
+    const [line = '', mark = ''] = markedBelow(
+      `${'x'.repeat(500)}!${'y'.repeat(500)}`,
+      501
+    ).split('\n');
+    expect(line.length).toBeLessThan(150);
+    expect(line.charAt(mark.indexOf('^'))).toBe('!');
   });
 
   it('offers keys where one is being typed', () => {
     expect(wordAt('lr > 0.1 and acc', 16)).toBe('acc');
     expect(wordAt("name = 'acc", 11)).toBe('');
     expect(wordAt('params.l', 8)).toBe('params.l');
+  });
+
+  it('has the key that is taken in the place of the whole word', () => {
+    expect(completed('acc', 3, 'accuracy')).toEqual({
+      text: 'accuracy ',
+      place: 9
+    });
+    expect(completed('lr > 1 and acxx > 2', 13, 'accuracy')).toEqual({
+      text: 'lr > 1 and accuracy > 2',
+      place: 20
+    });
+    expect(completed('has(ac)', 6, 'accuracy')).toEqual({
+      text: 'has(accuracy)',
+      place: 12
+    });
   });
 });
 
@@ -77,12 +124,79 @@ describe('A line of tags', () => {
 });
 
 describe('A selection', () => {
-  it('grows by one and by a range, as far as rows are known', () => {
-    const things = ['9', '8', undefined, '6'];
-    const one = toggle(NOTHING, '9', 0);
-    const range = extend(one, 3, at => things[at]);
-    expect([...range.chosen]).toEqual(['9', '8', '6']);
-    expect([...toggle(range, '8', 1).chosen]).toEqual(['9', '6']);
+  it('grows by one and by many, and loses what is deleted', () => {
+    const one = toggled(NOTHING, '9');
+    const many = joined(one, ['8', '9', '6']);
+    expect([...many]).toEqual(['9', '8', '6']);
+    expect([...toggled(many, '8')]).toEqual(['9', '6']);
+    expect([...withoutThings(many, ['6', '9'])]).toEqual(['8']);
+  });
+
+  it('is told how much of it the list does not have', async () => {
+    const asked: string[] = [];
+    const count = (query: string) => {
+      asked.push(query);
+      return Promise.resolve({ count: 1 });
+    };
+    const jobs = Array.from({ length: 401 }, (_, at) => String(at));
+    expect(await countHidden(count, "state = 'failed' limit 9", jobs)).toBe(
+      399
+    );
+    expect(asked[1]).toBe("state = 'failed' and number in (400) limit 9");
+  });
+});
+
+describe('Cleaning up', () => {
+  function makeSource(refusals: { [number: number]: AcaiError }) {
+    const asked: number[] = [];
+    const remove = (number: number) => {
+      asked.push(number);
+      const refused = refusals[number];
+      return refused === undefined
+        ? Promise.resolve()
+        : Promise.reject(refused);
+    };
+    return { asked, remove };
+  }
+  const nothing = () => undefined;
+
+  it('goes on behind a job that is refused, and says why', async () => {
+    const source = makeSource({
+      2: new AcaiError('job_live', 'Job 2 runs.', 409)
+    });
+    const steps: number[] = [];
+    const told = await removeJobs(source, [1, 2, 3], false, step =>
+      steps.push(step)
+    );
+    expect(told).toEqual({ done: [1, 3], kept: ['Job 2 runs.'] });
+    expect(steps).toEqual([1, 2]);
+  });
+
+  it('ends where nothing answers any more', async () => {
+    const source = makeSource({ 2: serverUnreachable() });
+    const { done } = await removeJobs(source, [1, 2, 3], false, nothing);
+    expect(done).toEqual([1]);
+    expect(source.asked).toEqual([1, 2]);
+  });
+});
+
+describe('Many jobs', () => {
+  it('are ended and tagged by as many requests as it takes', async () => {
+    const numbers = Array.from({ length: 1_001 }, (_, at) => at + 1);
+    const kill = vi.fn(({ jobs }: { jobs: number[] }) =>
+      Promise.resolve({ asked: jobs, ended: [] })
+    );
+    expect(await killJobs({ kill }, numbers)).toEqual({
+      asked: 1_001,
+      ended: 0
+    });
+    expect(kill).toHaveBeenCalledTimes(2);
+    const tag = vi.fn(({ changes }: { changes: { thing: string }[] }) =>
+      Promise.resolve({ things: changes.map(one => one.thing) })
+    );
+    const change = { add_labels: ['best'] };
+    expect(await tagThings({ tag }, numbers.map(String), change)).toBe(1_001);
+    expect(tag).toHaveBeenCalledTimes(2);
   });
 });
 
@@ -133,6 +247,33 @@ describe('Two jobs side by side', () => {
       ['parameters', 'lr', '0.1', '0.2'],
       ['inputs', 'digits', 'digits:1', 'digits:2'],
       ['environment', 'packages.numpy', '2.0', '2.1<script>']
+    ]);
+  });
+
+  it('differ in what reads alike, which is told in full then', () => {
+    const long = 'x'.repeat(300);
+    const one = makeWhole(1, 0.1, '2.0');
+    const other = makeWhole(1, 0.10000001, '2.0');
+    one.asked.request.environment = { A: `${long}1`, B: '1' };
+    other.asked.request.environment = { A: `${long}2`, B: '1' };
+    one.job.resources = { memory_bytes: 1030 * 1024 ** 2, gpu_type: 'a' };
+    other.job.resources = { memory_bytes: 1060 * 1024 ** 2, gpu_type: 'b' };
+    other.job.priority = 3;
+    Object.assign(other.asked.request, {
+      description: 'again',
+      retry_failed: true,
+      keep_partial: true
+    });
+    const rows = compareJobs(one, other).filter(row => !row.isSame);
+    expect(rows.map(row => [row.name, row.before, row.after])).toEqual([
+      ['lr', '0.1', '0.10000001'],
+      ['$A', `"${long}1"`, `"${long}2"`],
+      ['memory', '1080033280 B', '1111490560 B'],
+      ['kind of GPU', 'a', 'b'],
+      ['retried when it fails', 'no', 'yes'],
+      ['priority', '0', '3'],
+      ['description', '', 'again'],
+      ['keep_partial', '', 'true']
     ]);
   });
 

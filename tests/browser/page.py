@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from tests.packaging.distributions import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Response, WebSocket
 
@@ -100,10 +100,14 @@ class LabPage:
         expect(self.page.locator("body")).to_have_attribute("data-jp-theme-name", name)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
-    def look_at(self, name: str, *parts: Locator) -> None:
-        """Photograph the page in each theme; in none may axe find anything serious in those parts."""
+    def look_at(self, name: str, *parts: Locator, opening: Callable[[], object] = lambda: None) -> None:
+        """Photograph the page in each theme; in none may axe find anything serious in those parts.
+
+        What the menu of themes closes is opened again by `opening`.
+        """
         for theme in THEMES:
             self.use_theme(theme)
+            opening()
             self.photograph(f"{name}-{theme.removeprefix('JupyterLab ').lower().replace(' ', '-')}")
             found = [one for part in parts for one in self.barriers(part)]
             assert not found, (theme, found)

@@ -295,7 +295,7 @@ def preview_whole(data: Data) -> None:
 
 def find(data: Data) -> None:
     """One field over files, sets and jobs."""
-    field = data.region.get_by_role("searchbox", name="Find files, file sets and jobs")
+    field = data.region.get_by_role("combobox", name="Find files, file sets and jobs")
     field.fill("accuracy > and")
     expect(data.region.get_by_role("alert")).to_contain_text("column 12")
     field.fill("accuracy > 0.9 or stage = 'candidate' or number = 1")

@@ -34,7 +34,8 @@ class Table:
         self.region = page.page.get_by_role("region", name="all jobs", exact=True)
         self.grid = self.region.get_by_role("grid", name="jobs")
         self.count = self.region.get_by_role("status").filter(has_text=re.compile(r"\d jobs?$"))
-        self.field = self.region.get_by_role("searchbox", name="Which jobs")
+        self.field = self.region.get_by_role("combobox", name="Which jobs")
+        self.active = self.grid.locator("tr[data-active]")
         self.numbers = self.grid.get_by_role("row").locator("button").filter(has_text=re.compile(r"^\d+$"))
 
     def press(self, *keys: str) -> None:
@@ -75,26 +76,136 @@ def table(start_lab: StartLab, open_page: OpenPage, home: Path) -> Table:
 def test_jobs_are_found_sorted_compared_tagged_and_ended_in_a_table(table: Table) -> None:
     expect(table.count).to_have_text("250 jobs", timeout=JOBS_MS)
     assert table.grid.get_by_role("row").count() < 100
-    table.press("End")
-    expect(table.grid.get_by_role("button", name="1", exact=True)).to_be_visible()
+    choose_many(table)
     expect(table.grid).to_have_attribute("aria-rowcount", "251")
     table.field.fill("accuracy > and")
     expect(table.region.get_by_role("alert")).to_contain_text("column 12")
+    expect(table.region.locator("pre")).to_have_text("accuracy > and\n" + " " * 11 + "^", use_inner_text=True)
     table.page.photograph("jobs-fault")
-    table.field.fill("has(accuracy)")
+    complete_a_key(table)
     expect(table.count).to_have_text("2 jobs")
+    expect(table.numbers).to_have_text(["2", "1"])
+    open_menus(table)
     sort_by_accuracy(table)
     compare(table)
-    table.do("tag")
-    table.region.get_by_role("textbox", name="What to change on 2 jobs").fill("+best")
-    table.page.page.keyboard.press("Enter")
-    expect(table.grid.get_by_role("gridcell", name="best", exact=True)).to_have_count(2)
-    table.do("choose none")
+    tag(table)
     look_at_job(table)
+    clean_up(table)
     end_some(table)
     table.press("Enter")
     expect(table.page.page.get_by_role("tab", name=re.compile(r"^job 24\d$"), selected=True)).to_be_visible()
     table.page.forgive("400")  # the query that is none, and the prediction of what ran once
+
+
+def choose_many(table: Table) -> None:
+    """Also rows that nobody has seen."""
+    table.press("Home", "Space", "End", "Shift+Space")
+    expect(table.grid.get_by_role("button", name="1", exact=True)).to_be_visible()
+    table.say("250 jobs chosen")
+    table.do("choose none")
+    table.do("choose all 250 listed")
+    table.say("250 jobs chosen")
+    table.field.fill("state = 'queued'")
+    table.say("250 jobs chosen · 3 of them are not in the list")
+    expect(table.grid.get_by_role("button", name="250", exact=True)).to_be_in_viewport()
+    expect(table.active).to_have_attribute("data-acai-thing", "250")
+    table.do("choose none")
+
+
+def complete_a_key(table: Table) -> None:
+    field, keys = table.field, table.region.get_by_role("listbox", name="Keys")
+    field.fill("")
+    field.press_sequentially("acc")
+    expect(keys.get_by_role("option")).to_contain_text(["accuracy"])
+    field.press("ArrowDown")
+    expect(keys.get_by_role("option", selected=True)).to_contain_text("accuracy")
+    field.press("Escape")
+    expect(keys).to_have_count(0)
+    field.fill("has(acx) and number > 0")
+    field.press("Home")
+    for _ in range(6):
+        field.press("ArrowRight")
+    field.press("Backspace")
+    field.press_sequentially("c")
+    expect(keys.get_by_role("option")).to_contain_text(["accuracy"])
+    field.press("ArrowDown")
+    field.press("Enter")
+    expect(field).to_have_value("has(accuracy) and number > 0")
+    assert field.evaluate("node => node.selectionStart") == len("has(accuracy")
+    expect(keys).to_have_count(0)
+    field.fill("has(accuracy) and ")
+    field.press_sequentially("acc")
+    expect(keys).to_be_visible()
+    table.count.click()
+    expect(keys).to_have_count(0)
+    field.fill("has(accuracy)")
+    field.press("Enter")
+
+
+def open_menus(table: Table) -> None:
+    """Each in every theme; a click elsewhere closes it and chooses nothing."""
+    page = table.page
+
+    def open_facet() -> None:
+        table.region.get_by_text("state", exact=True).first.click()
+        expect(table.region.get_by_role("checkbox", name="finished")).to_be_visible()
+
+    def open_columns() -> None:
+        table.region.get_by_text("columns", exact=True).click()
+        expect(table.region.get_by_role("checkbox", name="created")).to_be_visible()
+
+    def type_a_key() -> None:
+        table.field.fill("has(accuracy) and ")
+        table.field.press_sequentially("cr")
+        expect(table.region.get_by_role("option", name="created_at")).to_be_visible()
+
+    page.look_at("jobs-facet", table.region, opening=open_facet)
+    page.look_at("jobs-columns", table.region, opening=open_columns)
+    expect(table.region.get_by_role("checkbox", name="finished")).to_have_count(0)
+    table.grid.get_by_role("row").nth(1).locator("td").last.click()
+    expect(table.region.get_by_role("checkbox", name="created")).not_to_be_visible()
+    expect(table.grid.get_by_role("row", selected=True)).to_have_count(0)
+    page.look_at("jobs-keys", table.region, opening=type_a_key)
+    table.field.fill("has(accuracy)")
+    expect(table.count).to_have_text("2 jobs")
+
+
+def tag(table: Table) -> None:
+    """A line that is refused stays."""
+    table.do("tag")
+    line = table.region.get_by_role("textbox", name="What to change on 2 jobs")
+    line.fill("state=best")
+    line.press("Enter")
+    expect(table.region.get_by_role("alert")).to_contain_text("state")
+    expect(line).to_have_value("state=best")
+    line.fill("+best")
+    line.press("Enter")
+    expect(table.grid.get_by_role("gridcell", name="best", exact=True)).to_have_count(2)
+    expect(line).to_have_count(0)
+    table.do("choose none")
+
+
+def clean_up(table: Table) -> None:
+    """The active row stays the same job while others go and come."""
+    table.field.fill("")
+    expect(table.count).to_have_text("250 jobs")
+    heading = table.grid.get_by_role("columnheader", name="job", exact=True).get_by_role("button")
+    heading.click()
+    heading.click()
+    expect(table.numbers.first).to_have_text("1")
+    table.press("Home", "Space", "ArrowDown", "Space", "ArrowDown")
+    expect(table.active).to_have_attribute("data-acai-thing", "3")
+    table.do("clean up")
+    table.do("yes, delete 2 jobs")
+    table.say("2 deleted")
+    expect(table.count).to_have_text("248 jobs")
+    expect(table.numbers.first).to_have_text("3")
+    expect(table.active).to_have_attribute("data-acai-thing", "3")
+    table.do("undo")
+    table.say("2 brought back")
+    expect(table.numbers.first).to_have_text("1")
+    expect(table.active).to_have_attribute("data-acai-thing", "3")
+    heading.click()
 
 
 def sort_by_accuracy(table: Table) -> None:
@@ -118,8 +229,11 @@ def compare(table: Table) -> None:
     table.do("compare")
     compared = page.page.get_by_role("region", name="job 1 and job 2")
     expect(compared.get_by_role("row").filter(has_text="lr")).to_have_text("lr0.20.1")
-    expect(compared.get_by_role("row").filter(has_text="name")).to_have_count(0)
+    alike = compared.get_by_role("row").filter(has=page.page.get_by_role("rowheader", name="command", exact=True))
+    expect(alike).to_have_count(0)
     page.look_at("jobs-compared", compared)
+    compared.get_by_role("checkbox", name="show what is the same too").check()
+    expect(alike).to_have_count(1)
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
 
 
@@ -161,3 +275,4 @@ def look_at_job(table: Table) -> None:
     expect(job.get_by_role("textbox", name="Note on job 1")).to_have_value("the first one", timeout=JOBS_MS)
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     expect(table.count).to_have_text("250 jobs", timeout=JOBS_MS)
+    expect(table.grid.get_by_role("columnheader", name="accuracy")).to_be_visible()

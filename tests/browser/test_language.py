@@ -134,7 +134,7 @@ def test_the_form_tables_and_tabs_are_in_it_too(lab: JupyterLab, open_page: Open
     expect(grid.get_by_role("row").last).to_contain_text("finished", timeout=JOBS_MS)
     expect(table.get_by_role("status").filter(has_text="⟦1 job⟧")).to_be_visible()
     expect(grid.get_by_role("columnheader", name="⟦billed⟧")).to_be_visible()
-    expect(table.get_by_role("searchbox", name="⟦Which jobs⟧")).to_have_attribute(
+    expect(table.get_by_role("combobox", name="⟦Which jobs⟧")).to_have_attribute(
         "placeholder", "⟦which jobs, like: state = 'running' and accuracy > 0.9⟧"
     )
     grid.get_by_role("row").last.click()

@@ -85,7 +85,7 @@ def open_tree(plain: LabPage) -> NotebookPage:
     expect(tree.glance).to_have_text("ACAI: 0 running · $0.00 today")
     tree.choose("View", "ACAI Jobs")
     expect(tree.tab("Jobs")).to_be_visible()
-    table = tree.page.get_by_role("searchbox", name="Which jobs")
+    table = tree.page.get_by_role("combobox", name="Which jobs")
     expect(table).to_be_visible()
     box = table.bounding_box()
     assert box is not None

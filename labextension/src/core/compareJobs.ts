@@ -21,8 +21,19 @@ export interface IComparedRow {
   isSame: boolean;
 }
 
-type Said = Map<string, string>;
+/** A value for people, and so that it is told from every other. */
+interface ISaid {
+  words: string;
+  exact: string;
+}
+
+type Said = Map<string, ISaid>;
 type Reader = (whole: IWhole) => Said;
+type Writer = (value: number) => string;
+
+const NONE: ISaid = { words: '', exact: '' };
+/** Of what is longer the beginning is shown, where that tells both apart. */
+const LONGEST = 200;
 
 /** What can be said of two jobs, in the order in which people ask: what became of them, then what they were given. */
 export function compareJobs(before: IWhole, after: IWhole): IComparedRow[] {
@@ -31,8 +42,10 @@ export function compareJobs(before: IWhole, after: IWhole): IComparedRow[] {
     const [left, right] = [read(before), read(after)];
     const names = new Set([...left.keys(), ...right.keys()]);
     return [...names].map(name => {
-      const [one, other] = [left.get(name) ?? '', right.get(name) ?? ''];
-      return { group, name, before: one, after: other, isSame: one === other };
+      const [one, other] = [left.get(name) ?? NONE, right.get(name) ?? NONE];
+      const isSame = one.exact === other.exact;
+      const how = !isSame && one.words === other.words ? 'exact' : 'words';
+      return { group, name, before: one[how], after: other[how], isSame };
     });
   });
 }
@@ -44,101 +57,176 @@ const GROUPS: readonly (readonly [() => string, Reader])[] = [
   [() => trans.__('inputs'), inputsOf],
   [() => trans.__('code'), codeOf],
   [() => trans.__('environment'), environmentOf],
-  [() => trans.__('resources'), resourcesOf]
+  [() => trans.__('resources'), resourcesOf],
+  [() => trans.__('other options'), othersOf]
 ];
 
 function outcomeOf({ job }: IWhole): Said {
   const last = lastAttempt(job);
-  const cost = costOf(job);
-  return said({
-    [trans.__('state')]: job.state,
-    [trans.__('reason')]: job.reason,
-    [trans.__('run time')]: isGiven(last?.run_seconds)
-      ? formatDuration(last.run_seconds)
-      : '',
-    [trans.__('billed time')]: isGiven(last?.billed_seconds)
-      ? formatDuration(last.billed_seconds)
-      : '',
-    [trans.__('cost')]: cost === null ? '' : formatMoney(cost),
-    [trans.__('output')]: job.output ?? '',
-    [trans.__('tags')]: (job.tags ?? []).join(', ')
-  });
+  return new Map([
+    ...text(trans.__('state'), job.state),
+    ...text(trans.__('reason'), job.reason),
+    ...number(trans.__('run time'), last?.run_seconds, formatDuration, ' s'),
+    ...number(
+      trans.__('billed time'),
+      last?.billed_seconds,
+      formatDuration,
+      ' s'
+    ),
+    ...number(trans.__('cost'), costOf(job), formatMoney, ' USD'),
+    ...text(trans.__('output'), job.output),
+    ...text(trans.__('tags'), (job.tags ?? []).join(', '))
+  ]);
 }
 
 /** An input is told by its set, so that two versions of one stand side by side. */
 function inputsOf({ job }: IWhole): Said {
-  const found: Said = new Map();
+  const found = new Map<string, string[]>();
   for (const input of job.inputs) {
     const [name = input] = input.split(':');
-    const before = found.get(oneLine(name));
-    found.set(
-      oneLine(name),
-      oneLine(before === undefined ? input : `${before}, ${input}`)
-    );
+    found.set(name, [...(found.get(name) ?? []), input]);
   }
-  return found;
+  return new Map(
+    [...found].flatMap(([name, sets]) => [...text(name, sets.join(', '))])
+  );
 }
 
 function codeOf({ job }: IWhole): Said {
   const { command } = job;
-  return said({
-    [trans.__('command')]:
-      typeof command === 'string' ? command : command.join(' '),
-    [trans.__('files')]: job.code ?? '',
-    [trans.__('variables')]: job.variables ?? ''
-  });
+  const words = typeof command === 'string' ? command : command.join(' ');
+  return new Map([
+    [
+      trans.__('command'),
+      { words: oneLine(words), exact: JSON.stringify(command) }
+    ],
+    ...text(trans.__('files'), job.code),
+    ...text(trans.__('variables'), job.variables)
+  ]);
 }
 
 function environmentOf({ asked }: IWhole): Said {
-  const found: Said = new Map();
-  flatten('', asked.environment, found);
-  for (const [key, value] of Object.entries(asked.request.environment ?? {})) {
-    found.set(oneLine(`$${key}`), oneLine(value));
-  }
-  if (isGiven(asked.request.image)) {
-    found.set(trans.__('image'), oneLine(asked.request.image));
-  }
-  return found;
+  const { environment, image } = asked.request;
+  const variables = Object.entries(environment ?? {}).map(
+    ([key, value]) => [`$${key}`, value] as const
+  );
+  return new Map([
+    ...flatten('', asked.environment),
+    ...variables.flatMap(([key, value]) => [...text(key, value)]),
+    ...text(trans.__('image'), image)
+  ]);
 }
 
 function resourcesOf({ job, asked }: IWhole): Said {
-  const { vcpu, memory_bytes, gpus } = job.resources;
-  const { request } = asked;
-  return said({
-    [trans.__('vCPU')]: String(vcpu ?? 1),
-    [trans.__('memory')]: isGiven(memory_bytes) ? formatSize(memory_bytes) : '',
-    [trans.__('GPUs')]: isGiven(gpus) && gpus > 0 ? String(gpus) : '',
-    [trans.__('machine')]: lastAttempt(job)?.machine ?? '',
-    [trans.__('time limit')]: isGiven(request.time_limit_seconds)
-      ? formatDuration(request.time_limit_seconds)
-      : '',
-    [trans.__('retries')]: String(request.retries ?? 0)
-  });
+  const { vcpu, memory_bytes, max_memory_bytes, gpus, gpu_type } =
+    job.resources;
+  const { retries, retry_failed, time_limit_seconds } = asked.request;
+  return new Map([
+    ...number(trans.__('vCPU'), vcpu ?? 1, String),
+    ...number(trans.__('memory'), memory_bytes, formatSize, ' B'),
+    ...number(trans.__('memory at most'), max_memory_bytes, formatSize, ' B'),
+    ...number(trans.__('GPUs'), gpus === 0 ? null : gpus, String),
+    ...text(trans.__('kind of GPU'), gpu_type),
+    ...text(trans.__('machine'), lastAttempt(job)?.machine),
+    ...number(trans.__('time limit'), time_limit_seconds, formatDuration, ' s'),
+    ...number(trans.__('retries'), retries ?? 0, String),
+    ...text(
+      trans.__('retried when it fails'),
+      retry_failed === true ? trans.__('yes') : trans.__('no')
+    ),
+    ...number(trans.__('priority'), job.priority ?? 0, String)
+  ]);
 }
 
-function valuesOf(values: { [key: string]: Value }): Said {
-  const found: Said = new Map();
-  for (const [key, value] of Object.entries(values)) {
-    found.set(oneLine(key), formatValue(key, value));
-  }
-  return found;
+/** What else was asked for, by its key: nothing that differs is left out. */
+function othersOf({ asked }: IWhole): Said {
+  const others = Object.entries(asked.request).filter(
+    ([key, value]) => !TOLD.includes(key) && !isEmpty(value)
+  );
+  return flatten('', Object.fromEntries(others));
 }
 
-function said(words: { [name: string]: string }): Said {
-  return new Map(
-    Object.entries(words)
-      .filter(([, text]) => text !== '')
-      .map(([name, text]) => [name, oneLine(text)])
+/** Told above, or noted by who submits and asked of nobody. */
+const TOLD = [
+  'attributes',
+  'captured',
+  'code',
+  'command',
+  'environment',
+  'image',
+  'inputs',
+  'parameters',
+  'priority',
+  'resources',
+  'retries',
+  'retry_failed',
+  'tags',
+  'time_limit_seconds',
+  'variables'
+];
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === null ||
+    value === undefined ||
+    value === '' ||
+    value === false ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
   );
 }
 
-function flatten(name: string, value: unknown, into: Said): void {
+function valuesOf(values: { [key: string]: Value }): Said {
+  return new Map(
+    Object.entries(values).map(([key, value]) => [
+      oneLine(key),
+      { words: formatValue(key, value), exact: exactly(value, unitOf(key)) }
+    ])
+  );
+}
+
+function unitOf(key: string): string {
+  const [, unit = ''] = /_(bytes|seconds|usd)$/.exec(key) ?? [];
+  return { bytes: ' B', seconds: ' s', usd: ' USD' }[unit] ?? '';
+}
+
+function text(name: string, value: string | null | undefined): Said {
+  return isGiven(value) && value !== ''
+    ? new Map([[oneLine(name), saidOf(value)]])
+    : new Map<string, ISaid>();
+}
+
+function number(
+  name: string,
+  value: number | null | undefined,
+  write: Writer,
+  unit = ''
+): Said {
+  return isGiven(value)
+    ? new Map([[name, { words: write(value), exact: exactly(value, unit) }]])
+    : new Map<string, ISaid>();
+}
+
+function flatten(name: string, value: unknown): Said {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    for (const [key, inner] of Object.entries(value)) {
-      flatten(name === '' ? key : `${name}.${key}`, inner, into);
-    }
-    return;
+    return new Map(
+      Object.entries(value).flatMap(([key, inner]) => [
+        ...flatten(name === '' ? key : `${name}.${key}`, inner)
+      ])
+    );
   }
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  into.set(oneLine(name), oneLine(text).slice(0, 200));
+  return new Map([[oneLine(name), saidOf(value)]]);
+}
+
+function saidOf(value: unknown): ISaid {
+  const words = oneLine(
+    typeof value === 'string' ? value : JSON.stringify(value)
+  );
+  return {
+    words: words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words,
+    exact: exactly(value)
+  };
+}
+
+/** A text stands in quotes, so that it is told from a number. */
+function exactly(value: unknown, unit = ''): string {
+  return oneLine(JSON.stringify(value)) + unit;
 }

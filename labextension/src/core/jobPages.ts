@@ -8,6 +8,8 @@ import type {
 } from '../contract';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { countHidden } from './hiddenJobs';
+import { allNumbers, type IPlace, numbersBetween } from './jobNumbers';
 
 /** What the list asks of the server. */
 export interface IJobSource {
@@ -61,6 +63,51 @@ export class JobPages {
 
   row(index: number): IFound | undefined {
     return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE];
+  }
+
+  /** How often rows were read anew. */
+  get revision(): number {
+    return this._revision;
+  }
+
+  /** The same job where it stands now; of a row that was not read yet, the job that is there. */
+  follow(place: IPlace): IPlace {
+    const { index, thing } = place;
+    const there = this.row(index)?.thing;
+    if (thing === undefined) {
+      return there === undefined ? place : { index, thing: there };
+    }
+    const now = there === thing ? index : this.indexOf(thing);
+    return now === null || now === index ? place : { index: now, thing };
+  }
+
+  /** The jobs from one place to another, whether or not their rows were read. */
+  async between(one: IPlace, other: IPlace): Promise<string[]> {
+    const [first, last] =
+      one.index <= other.index ? [one, other] : [other, one];
+    const known = this.knownBetween(first, last);
+    const asked = this.shownListing;
+    return (
+      known ??
+      numbersBetween(request => this.source.find(request), asked, first, last)
+    );
+  }
+
+  /** All jobs that are listed, however many. */
+  all(): Promise<string[]> {
+    return allNumbers(request => this.source.find(request), this.shownListing);
+  }
+
+  /** How many of some jobs are not listed; the server is asked of those that were not read. */
+  countHidden(jobs: readonly string[]): Promise<number> {
+    const { query } = this.shownListing;
+    if (query === '') {
+      return Promise.resolve(0);
+    }
+    const read = [...this.pages.values()].flat().map(row => row.thing);
+    const listed = new Set(read);
+    const others = jobs.filter(job => !listed.has(job));
+    return countHidden(asked => this.source.count(asked), query, others);
   }
 
   subscribe(listener: () => void): () => void {
@@ -176,6 +223,7 @@ export class JobPages {
     }
     this.shown = asked;
     this.pages.clear();
+    this._revision += 1;
     void this.recount(asked);
   }
 
@@ -213,6 +261,32 @@ export class JobPages {
     }
   }
 
+  private indexOf(thing: string): number | null {
+    for (const [page, rows] of this.pages) {
+      const at = rows.findIndex(row => row.thing === thing);
+      if (at >= 0) {
+        return page * PAGE + at;
+      }
+    }
+    return null;
+  }
+
+  /** Null where a row between them was not read, or where one of them is not what stood there. */
+  private knownBetween(first: IPlace, last: IPlace): string[] | null {
+    const found: string[] = [];
+    for (let index = first.index; index <= last.index; index += 1) {
+      const thing = this.row(index)?.thing;
+      if (thing === undefined) {
+        return null;
+      }
+      found.push(thing);
+    }
+    const areThere =
+      (first.thing ?? found[0]) === found[0] &&
+      (last.thing ?? found.at(-1)) === found.at(-1);
+    return areThere ? found : null;
+  }
+
   private visible(): number[] {
     const [first, last] = this.wanted;
     return Array.from({ length: last - first + 1 }, (_, at) => first + at);
@@ -242,6 +316,7 @@ export class JobPages {
   private isAsking = false;
   private isAskedAgain = false;
   private known = 0;
+  private _revision = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private _count: number | null = null;
   private _error: AcaiError | null = null;

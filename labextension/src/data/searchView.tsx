@@ -6,7 +6,7 @@ import { oneLine } from '../core/text';
 import { type IFoundKind, KINDS, type ThingSearch } from '../core/thingSearch';
 import { trans } from '../core/translation';
 import { formatValue } from '../core/values';
-import { QueryField } from '../jobs/filterBar';
+import { QueryField } from '../jobs/queryField';
 
 /** Who types waits no longer than this for what is found. */
 const PAUSE_MS = 200;

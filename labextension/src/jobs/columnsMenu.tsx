@@ -1,8 +1,10 @@
 import * as React from 'react';
 
 import type { IKnownKey } from '../contract';
+import { headingOf } from '../core/headings';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
+import { Popover } from './popover';
 
 export interface IColumnsMenuProps {
   columns: readonly string[];
@@ -35,52 +37,40 @@ export function ColumnsMenu(props: IColumnsMenuProps): React.ReactElement {
   }, [isOpen, prefix, complete]);
   const known = keys.map(one => one.key).filter(key => key !== 'number');
   const offered = [
-    ...columns.filter(key => key.startsWith(prefix)),
+    ...columns.filter(key =>
+      [key, headingOf(key)].some(one => one.startsWith(prefix))
+    ),
     ...known.filter(key => !columns.includes(key))
   ];
   return (
-    <details
-      className="jp-AcaiFilter-facet"
-      open={isOpen}
-      onToggle={event => {
-        setOpen(event.currentTarget.open);
-      }}
-      onKeyDown={event => {
-        if (event.key === 'Escape') {
-          setOpen(false);
-          event.stopPropagation();
-        }
-      }}
-    >
-      <summary>{trans.__('columns')}</summary>
-      <div className="jp-AcaiFilter-values">
-        <input
-          type="search"
-          className="jp-AcaiFilter-field"
-          aria-label={trans.__('Columns that begin with')}
-          placeholder={trans.__('find a column')}
-          value={prefix}
-          onChange={event => {
-            setPrefix(event.target.value);
-          }}
-        />
-        {offered.map(key => (
-          <label key={key}>
-            <input
-              type="checkbox"
-              checked={columns.includes(key)}
-              onChange={() => {
-                onColumns(
-                  columns.includes(key)
-                    ? columns.filter(one => one !== key)
-                    : [...columns, key]
-                );
-              }}
-            />
-            {oneLine(key)}
-          </label>
-        ))}
-      </div>
-    </details>
+    <Popover words={trans.__('columns')} isOpen={isOpen} onOpen={setOpen}>
+      <input
+        type="search"
+        className="jp-AcaiFilter-field"
+        aria-label={trans.__('Columns that begin with')}
+        placeholder={trans.__('find a column')}
+        value={prefix}
+        onChange={event => {
+          setPrefix(event.target.value);
+        }}
+      />
+      {offered.map(key => (
+        <label key={key}>
+          <input
+            type="checkbox"
+            checked={columns.includes(key)}
+            onChange={() => {
+              onColumns(
+                columns.includes(key)
+                  ? columns.filter(one => one !== key)
+                  : [...columns, key]
+              );
+            }}
+          />
+          {headingOf(key)}
+          {headingOf(key) !== key && <code>{oneLine(key)}</code>}
+        </label>
+      ))}
+    </Popover>
   );
 }

@@ -1,12 +1,13 @@
 import * as React from 'react';
 
-import type { IFound, IOrder } from '../contract';
-import { headingOf } from '../core/headings';
+import type { IOrder } from '../contract';
+import type { IPlace } from '../core/jobNumbers';
 import type { JobPages } from '../core/jobPages';
-import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
-import { formatValue, type Value } from '../core/values';
-import { extend, type ISelection, toggle } from './selection';
+import { type ICursor, isThere, useCursor } from './gridCursor';
+import { Heading, widthOf } from './gridHeading';
+import { Row } from './gridRow';
+import type { Chosen } from './selection';
 
 /** The height of a row, as the style sheet has it. */
 export const ROW_PX = 26;
@@ -15,23 +16,37 @@ const SPARE = 10;
 
 export interface IGridProps {
   pages: JobPages;
-  selection: ISelection;
-  onSelect: (selection: ISelection) => void;
+  chosen: Chosen;
+  onToggle: (job: string) => void;
+  /** Choose these too, once they are known. */
+  onAdd: (jobs: Promise<string[]>) => void;
   onOpen: (job: number) => void;
   onOrder: (order: IOrder[]) => void;
 }
 
 /** Any number of jobs as a table of which only what can be seen is there. One stop of the Tab key; arrows move in it. */
 export function Grid(props: IGridProps): React.ReactElement {
-  const { pages, selection, onOrder } = props;
-  const { columns, order } = pages.shownListing;
+  const { pages, chosen, onOrder, onOpen } = props;
+  const { columns, order, query } = pages.shownListing;
   const box = React.useRef<HTMLDivElement>(null);
   const [first, last] = useWindow(box, pages);
-  const [active, setActive] = React.useState(0);
+  const [cursor, setCursor] = useCursor(pages);
+  React.useLayoutEffect(() => {
+    if (box.current !== null) {
+      box.current.scrollTop = 0;
+    }
+  }, [query]);
   const { count } = pages;
-  const here = Math.min(active, Math.max(0, count - 1));
+  const here = Math.min(cursor.active.index, Math.max(0, count - 1));
+  const isHere =
+    cursor.active.index === here &&
+    (cursor.active.thing === undefined || isThere(pages, cursor.active));
+  const end = Math.min(last, count);
   const name = React.useId();
-  const keys = useKeys({ ...props, box, active: here, setActive });
+  const acts = actsOn(props, box, cursor, setCursor);
+  const keys = ['number', ...columns];
+  const widths = keys.map(widthOf);
+  const isSeen = isHere && first <= here && here < end;
   return (
     <div className="jp-AcaiGrid" ref={box}>
       <table
@@ -39,60 +54,122 @@ export function Grid(props: IGridProps): React.ReactElement {
         aria-label={trans.__('jobs')}
         aria-rowcount={count + 1}
         aria-multiselectable="true"
-        aria-activedescendant={count > 0 ? `${name}-${here}` : undefined}
+        aria-activedescendant={isSeen ? `${name}-${here}` : undefined}
         tabIndex={0}
         data-lm-suppress-shortcuts="true"
-        onKeyDown={keys}
+        style={{ minWidth: widths.reduce((a, b) => a + b, CHECK_PX) }}
+        onKeyDown={event => {
+          if (event.target === event.currentTarget && acts.press(event)) {
+            event.preventDefault();
+          }
+        }}
+        onMouseDown={event => {
+          if (event.shiftKey) {
+            // A range of rows, not of text.
+            event.preventDefault();
+            event.currentTarget.focus();
+          }
+        }}
       >
+        <colgroup>
+          <col style={{ width: CHECK_PX }} />
+          {keys.map((key, at) => (
+            <col key={key} style={{ width: widths[at] }} />
+          ))}
+        </colgroup>
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col" className="jp-AcaiGrid-check">
               <span className="jp-AcaiView-aside">{trans.__('chosen')}</span>
             </th>
-            {['number', ...columns].map(key => (
+            {keys.map(key => (
               <Heading key={key} name={key} order={order} onOrder={onOrder} />
             ))}
           </tr>
         </thead>
         <tbody>
           <Space rows={first} />
-          {between(first, Math.min(last, count)).map(index => (
+          {between(first, end).map(index => (
             <Row
               key={index}
               id={`${name}-${index}`}
               index={index}
               row={pages.row(index)}
               columns={columns}
-              isActive={index === here}
-              isChosen={selection.chosen.has(pages.row(index)?.thing ?? '')}
-              onOpen={props.onOpen}
+              isActive={isHere && index === here}
+              isChosen={chosen.has(pages.row(index)?.thing ?? '')}
+              onOpen={onOpen}
               onClick={event => {
-                setActive(index);
-                choose(props, index, event);
+                acts.choose({ index, thing: pages.row(index)?.thing }, event);
               }}
             />
           ))}
-          <Space rows={count - Math.min(last, count)} />
+          <Space rows={count - end} />
         </tbody>
       </table>
     </div>
   );
 }
 
-/** A click chooses, with Shift a range; on the number it opens, which the row does not hear of. */
-function choose(
+const CHECK_PX = 42;
+
+/** What keys and clicks do where somebody is. */
+function actsOn(
   props: IGridProps,
-  index: number,
-  event: { shiftKey: boolean }
-): void {
-  const { pages, selection, onSelect } = props;
-  const thingAt = (at: number) => pages.row(at)?.thing;
-  const thing = thingAt(index);
-  if (event.shiftKey) {
-    onSelect(extend(selection, index, thingAt));
-  } else if (thing !== undefined) {
-    onSelect(toggle(selection, thing, index));
-  }
+  box: React.RefObject<HTMLDivElement>,
+  { active, anchor }: ICursor,
+  setCursor: (cursor: ICursor) => void
+): {
+  choose: (place: IPlace, event: { shiftKey: boolean }) => void;
+  press: (event: React.KeyboardEvent) => boolean;
+} {
+  const { pages, onToggle, onAdd, onOpen } = props;
+  const go = (index: number) => {
+    const next = Math.max(0, Math.min(pages.count - 1, index));
+    setCursor({ active: pages.follow({ index: next }), anchor });
+    bringIntoView(box.current, next);
+  };
+  /** A click or Space chooses, with Shift a range. */
+  const choose = (place: IPlace, event: { shiftKey: boolean }) => {
+    if (event.shiftKey) {
+      setCursor({ active: place, anchor });
+      onAdd(pages.between(anchor, place));
+    } else if (place.thing !== undefined) {
+      setCursor({ active: place, anchor: place });
+      onToggle(place.thing);
+    }
+  };
+  const press = (event: React.KeyboardEvent): boolean => {
+    const { key } = event;
+    const rows = Math.floor((box.current?.clientHeight ?? 0) / ROW_PX) - 2;
+    const page = Math.max(1, rows);
+    const moves: { [key: string]: number } = {
+      ArrowDown: active.index + 1,
+      ArrowUp: active.index - 1,
+      PageDown: active.index + page,
+      PageUp: active.index - page,
+      Home: 0,
+      End: pages.count - 1
+    };
+    const to = moves[key];
+    if (to !== undefined) {
+      go(to);
+    } else if (key === 'a' && (event.ctrlKey || event.metaKey)) {
+      onAdd(pages.all());
+    } else if (key !== 'Enter' && key !== ' ') {
+      return false;
+    } else if (!isThere(pages, active) && active.thing !== undefined) {
+      // It is gone from where somebody saw it, and nothing is done to what stands there now.
+      go(active.index);
+    } else if (key === 'Enter') {
+      onOpen(Number(active.thing ?? Number.NaN));
+    } else {
+      bringIntoView(box.current, active.index);
+      choose(active, event);
+    }
+    return true;
+  };
+  return { choose, press };
 }
 
 /** Which rows are to be there, from where the box is scrolled to. */
@@ -130,46 +207,6 @@ function useWindow(
   return window;
 }
 
-function useKeys(
-  props: IGridProps & {
-    box: React.RefObject<HTMLDivElement>;
-    active: number;
-    setActive: (index: number) => void;
-  }
-): (event: React.KeyboardEvent) => void {
-  const { box, active, setActive, pages, onOpen } = props;
-  return event => {
-    if (event.target !== event.currentTarget) {
-      return;
-    }
-    const page = Math.max(
-      1,
-      Math.floor((box.current?.clientHeight ?? 0) / ROW_PX) - 2
-    );
-    const moves: { [key: string]: number } = {
-      ArrowDown: active + 1,
-      ArrowUp: active - 1,
-      PageDown: active + page,
-      PageUp: active - page,
-      Home: 0,
-      End: pages.count - 1
-    };
-    const to = moves[event.key];
-    if (to !== undefined) {
-      const next = Math.max(0, Math.min(pages.count - 1, to));
-      setActive(next);
-      bringIntoView(box.current, next);
-    } else if (event.key === 'Enter') {
-      onOpen(Number(pages.row(active)?.thing ?? Number.NaN));
-    } else if (event.key === ' ') {
-      choose(props, active, event);
-    } else {
-      return;
-    }
-    event.preventDefault();
-  };
-}
-
 function bringIntoView(box: HTMLDivElement | null, index: number): void {
   if (box === null) {
     return;
@@ -195,112 +232,4 @@ function Space(props: { rows: number }): React.ReactElement | null {
   return props.rows > 0 ? (
     <tr aria-hidden="true" style={{ height: props.rows * ROW_PX }} />
   ) : null;
-}
-
-/** A heading that sorts: first down, as the newest, dearest and best come first, then up, then as the query says. */
-function Heading(props: {
-  name: string;
-  order: readonly IOrder[];
-  onOrder: (order: IOrder[]) => void;
-}): React.ReactElement {
-  const { name, order, onOrder } = props;
-  const mine = order.find(one => one.key === name);
-  const direction =
-    mine === undefined
-      ? 'none'
-      : mine.descending === true
-        ? 'descending'
-        : 'ascending';
-  const next: IOrder[] =
-    direction === 'none'
-      ? [{ key: name, descending: true }]
-      : direction === 'descending'
-        ? [{ key: name, descending: false }]
-        : [];
-  const mark = { ascending: ' ↑', descending: ' ↓', none: '' }[direction];
-  const canSort = !UNORDERED.includes(name);
-  return (
-    <th scope="col" aria-sort={canSort ? direction : undefined}>
-      {canSort ? (
-        <button
-          type="button"
-          className="jp-AcaiJobs-heading"
-          onClick={() => {
-            onOrder(next);
-          }}
-        >
-          {headingOf(name)}
-          <span aria-hidden="true">{mark}</span>
-        </button>
-      ) : (
-        <span className="jp-AcaiJobs-heading">{headingOf(name)}</span>
-      )}
-    </th>
-  );
-}
-
-/** Lists have no order. */
-const UNORDERED = ['tags', 'input', 'output'];
-
-interface IRowProps {
-  id: string;
-  index: number;
-  row: IFound | undefined;
-  columns: readonly string[];
-  isActive: boolean;
-  isChosen: boolean;
-  onOpen: (job: number) => void;
-  onClick: (event: React.MouseEvent) => void;
-}
-
-function Row(props: IRowProps): React.ReactElement {
-  const { id, index, row, columns, isActive, isChosen } = props;
-  return (
-    <tr
-      id={id}
-      aria-rowindex={index + 2}
-      data-acai-thing={row?.thing}
-      aria-selected={isChosen}
-      data-active={isActive ? '' : undefined}
-      onClick={props.onClick}
-    >
-      <td className="jp-AcaiGrid-check" aria-hidden="true">
-        {isChosen ? '☑' : '☐'}
-      </td>
-      <td data-side="right">
-        {row === undefined ? (
-          '…'
-        ) : (
-          <button
-            type="button"
-            className="jp-AcaiView-button"
-            // The keyboard opens a row by Enter.
-            tabIndex={-1}
-            onClick={event => {
-              event.stopPropagation();
-              props.onOpen(Number(row.thing));
-            }}
-          >
-            {oneLine(row.thing)}
-          </button>
-        )}
-      </td>
-      {columns.map((column, at) => (
-        <Cell key={column} column={column} value={row?.values[at]} />
-      ))}
-    </tr>
-  );
-}
-
-function Cell(props: {
-  column: string;
-  value: Value | undefined;
-}): React.ReactElement {
-  const { column, value } = props;
-  const words = formatValue(column, value);
-  return (
-    <td data-side={typeof value === 'number' ? 'right' : 'left'} title={words}>
-      {column === 'state' ? <span data-state={words}>{words}</span> : words}
-    </td>
-  );
 }

@@ -1,6 +1,7 @@
 import * as React from 'react';
 
 import type { ICounted, IKnownKey } from '../contract';
+import { asAcaiError } from '../core/connectionStore';
 import type { AcaiError } from '../core/errors';
 import type { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
@@ -9,7 +10,7 @@ import { Fault } from '../views/fault';
 import { ColumnsMenu } from './columnsMenu';
 import { FilterBar } from './filterBar';
 import { Grid } from './grid';
-import { type ISelection, NOTHING } from './selection';
+import { type Chosen, joined, NOTHING, toggled, without } from './selection';
 import { SelectionBar } from './selectionBar';
 
 export interface IJobsViewProps {
@@ -27,7 +28,8 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
   const { pages, client, connect, onColumns, onOpen, onCompare } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => pages.subscribe(again), [pages]);
-  const [selection, setSelection] = React.useState<ISelection>(NOTHING);
+  const { chosen, failure, ...choice } = useChoice();
+  const hidden = useHidden(pages, chosen);
   const complete = React.useCallback(
     async (prefix: string): Promise<IKnownKey[]> => {
       await connect();
@@ -67,13 +69,18 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
         </span>
       </div>
       <SelectionBar
-        chosen={[...selection.chosen]}
+        chosen={[...chosen]}
+        hidden={hidden}
+        listed={pages.isCounted ? pages.count : null}
         client={client}
         onCompare={onCompare}
-        onClear={() => {
-          setSelection(NOTHING);
+        onAll={() => {
+          choice.add(pages.all());
         }}
+        onClear={choice.clear}
+        onGone={choice.remove}
       />
+      <Fault words={failure} onAgain={null} />
       <Fault
         words={otherFault(pages.error)}
         onAgain={() => {
@@ -84,13 +91,78 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
       />
       <Grid
         pages={pages}
-        selection={selection}
-        onSelect={setSelection}
+        chosen={chosen}
+        onToggle={choice.toggle}
+        onAdd={choice.add}
         onOpen={onOpen}
         onOrder={order => void pages.choose({ order })}
       />
     </section>
   );
+}
+
+/** Which jobs are chosen, and why some could not be. */
+function useChoice() {
+  const [chosen, setChosen] = React.useState<Chosen>(NOTHING);
+  const [failure, setFailure] = React.useState('');
+  const question = React.useRef(0);
+  const change = (to: (before: Chosen) => Chosen) => {
+    setFailure('');
+    setChosen(to);
+  };
+  return {
+    chosen,
+    failure,
+    toggle: (job: string) => {
+      change(before => toggled(before, job));
+    },
+    /** What is answered after all were let go is late. */
+    add: (jobs: Promise<string[]>) => {
+      const asked = question.current;
+      jobs.then(
+        found => {
+          if (asked === question.current) {
+            change(before => joined(before, found));
+          }
+        },
+        (error: unknown) => {
+          setFailure(asAcaiError(error).message);
+        }
+      );
+    },
+    remove: (jobs: readonly string[]) => {
+      change(before => without(before, jobs));
+    },
+    clear: () => {
+      question.current += 1;
+      change(() => NOTHING);
+    }
+  };
+}
+
+const FEW = 400;
+
+/** How many of the chosen jobs are not in the list, asked where it cannot be seen. */
+function useHidden(pages: JobPages, chosen: Chosen): number {
+  const [hidden, setHidden] = React.useState(0);
+  // Of more than that it takes many questions, too many for each change of a job.
+  const asOf =
+    chosen.size > FEW ? pages.shownListing.query : String(pages.revision);
+  React.useEffect(() => {
+    let isWanted = true;
+    pages.countHidden([...chosen]).then(
+      found => {
+        if (isWanted) {
+          setHidden(found);
+        }
+      },
+      () => undefined
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [pages, chosen, asOf]);
+  return hidden;
 }
 
 /** What the field is to say; other troubles are not the query's. */

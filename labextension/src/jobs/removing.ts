@@ -1,21 +1,43 @@
 import { asAcaiError } from '../core/connectionStore';
-import type { ProjectClient } from '../core/projectClient';
+import type { AcaiError } from '../core/errors';
 
-/** Delete jobs one after the other, or bring them back; what the server refuses stays, and it is said why. */
+/** What it takes to delete jobs and bring them back. */
+export interface IJobRemoval {
+  remove(number: number, undo: boolean): Promise<unknown>;
+}
+
+/** So many reasons are told. */
+const MOST_REASONS = 3;
+
+/**
+ * Delete jobs one after the other, or bring them back. What the server refuses stays, and it is said why; when it answers nobody
+ * any more it ends.
+ */
 export async function removeJobs(
-  client: ProjectClient,
+  source: IJobRemoval,
   numbers: readonly number[],
-  undo: boolean
+  undo: boolean,
+  onStep: (done: number) => void
 ): Promise<{ done: number[]; kept: string[] }> {
   const done: number[] = [];
   const kept = new Set<string>();
   for (const number of numbers) {
     try {
-      await client.remove(number, undo);
+      await source.remove(number, undo);
       done.push(number);
+      onStep(done.length);
     } catch (error) {
-      kept.add(asAcaiError(error).message);
+      const told = asAcaiError(error);
+      kept.add(told.message);
+      if (isOfAll(told)) {
+        break;
+      }
     }
   }
-  return { done, kept: [...kept].slice(0, 3) };
+  return { done, kept: [...kept].slice(0, MOST_REASONS) };
+}
+
+/** Whether any other request would end in the same way: nothing answers, or not to this person. */
+function isOfAll({ status }: AcaiError): boolean {
+  return status === 0 || status === 401 || status === 429 || status >= 500;
 }
