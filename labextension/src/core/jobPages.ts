@@ -10,6 +10,7 @@ import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
 import { countHidden } from './hiddenJobs';
 import { allNumbers, type IPlace, numbersBetween } from './jobNumbers';
+import type { Value } from './values';
 
 /** What the list asks of the server. */
 export interface IJobSource {
@@ -27,6 +28,13 @@ export interface IListing {
 export const PAGE = 100;
 /** Events that come close together are one reason to ask, and so often is it asked at most. */
 const PAUSE_MS = 500;
+
+/** What is told of each job, whichever columns there are: it takes its place where a column would be empty. */
+const ALWAYS_TOLD = ['state', 'attempts', 'template'];
+
+function toldOf(columns: readonly string[]): string[] {
+  return [...new Set([...columns, ...ALWAYS_TOLD])];
+}
 
 /**
  * Any number of jobs as a list of which only the part that can be seen is read, by pages from any place on. What is seen
@@ -65,7 +73,18 @@ export class JobPages {
     return this.pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
-  /** How often rows were read anew. */
+  /** What a row has for a key that stands in a column, or that is always told. */
+  valueOf(row: IFound | undefined, key: string): Value | undefined {
+    const at = toldOf(this.shownListing.columns).indexOf(key);
+    return at < 0 ? undefined : row?.values[at];
+  }
+
+  /** All rows that were read and hold. */
+  get rows(): readonly IFound[] {
+    return [...this.pages.values()].flat();
+  }
+
+  /** How often rows were read. */
   get revision(): number {
     return this._revision;
   }
@@ -104,8 +123,7 @@ export class JobPages {
     if (query === '') {
       return Promise.resolve(0);
     }
-    const read = [...this.pages.values()].flat().map(row => row.thing);
-    const listed = new Set(read);
+    const listed = new Set(this.rows.map(row => row.thing));
     const others = jobs.filter(job => !listed.has(job));
     return countHidden(asked => this.source.count(asked), query, others);
   }
@@ -209,6 +227,7 @@ export class JobPages {
       pages.forEach((page, at) => {
         this.take(page, found[at]);
       });
+      this._revision += 1;
       this._error = null;
     } catch (error) {
       this._error = asAcaiError(error);
@@ -223,7 +242,6 @@ export class JobPages {
     }
     this.shown = asked;
     this.pages.clear();
-    this._revision += 1;
     void this.recount(asked);
   }
 
@@ -245,7 +263,7 @@ export class JobPages {
       kind: 'job',
       query,
       order,
-      columns,
+      columns: toldOf(columns),
       skip: page * PAGE,
       limit: PAGE,
       utc_offset_seconds: -60 * new Date().getTimezoneOffset()

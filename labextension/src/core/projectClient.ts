@@ -29,8 +29,9 @@ export class ProjectClient {
     private readonly project: () => string
   ) {}
 
-  overview(): Promise<IOverview> {
-    return this.get('overview');
+  /** At most so many jobs of each kind. */
+  overview(limit = 20): Promise<IOverview> {
+    return this.get(`overview?limit=${limit}`);
   }
 
   /** What the jobs submitted since then have cost, by day. */

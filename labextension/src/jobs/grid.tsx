@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { IOrder } from '../contract';
+import type { IFound, IOrder } from '../contract';
 import type { IPlace } from '../core/jobNumbers';
 import type { JobPages } from '../core/jobPages';
 import { trans } from '../core/translation';
@@ -17,6 +17,8 @@ const SPARE = 10;
 export interface IGridProps {
   pages: JobPages;
   chosen: Chosen;
+  /** What a column says of a job that has not ended. */
+  soFar: (row: IFound, column: string) => number | null;
   onToggle: (job: string) => void;
   /** Choose these too, once they are known. */
   onAdd: (jobs: Promise<string[]>) => void;
@@ -96,6 +98,8 @@ export function Grid(props: IGridProps): React.ReactElement {
               index={index}
               row={pages.row(index)}
               columns={columns}
+              template={pages.valueOf(pages.row(index), 'template')}
+              soFar={props.soFar}
               isActive={isHere && index === here}
               isChosen={chosen.has(pages.row(index)?.thing ?? '')}
               onOpen={onOpen}
@@ -111,7 +115,7 @@ export function Grid(props: IGridProps): React.ReactElement {
   );
 }
 
-const CHECK_PX = 42;
+const CHECK_PX = 34;
 
 /** What keys and clicks do where somebody is. */
 function actsOn(

@@ -57,19 +57,20 @@ export function Heading(props: {
 const UNORDERED = ['tags', 'input', 'output'];
 
 const WIDTHS: { [key: string]: number } = {
-  number: 72,
-  name: 200,
-  state: 116,
-  creator: 110,
-  input: 160,
-  output: 140,
-  tags: 170,
-  template: 160
+  number: 64,
+  name: 150,
+  state: 108,
+  creator: 90,
+  created_at: 138,
+  ended_at: 138,
+  input: 120,
+  output: 110,
+  tags: 130,
+  template: 150
 };
 
 /** How wide a column is at least, in pixels; all grow alike. By what stands in view it would jump while one scrolls. */
 export function widthOf(key: string): number {
-  const heading = 30 + 8 * headingOf(key).length;
-  const own = WIDTHS[key] ?? (key.endsWith('_at') ? 148 : 110);
-  return Math.min(260, Math.max(own, heading));
+  const heading = 32 + 8 * headingOf(key).length;
+  return Math.min(260, Math.max(WIDTHS[key] ?? 92, heading));
 }

@@ -1,10 +1,11 @@
 import * as React from 'react';
 
-import type { ICounted, IKnownKey } from '../contract';
+import type { ICounted, IFound, IKnownKey } from '../contract';
 import { asAcaiError } from '../core/connectionStore';
 import type { AcaiError } from '../core/errors';
 import type { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
+import { RunningJobs } from '../core/runningJobs';
 import { trans } from '../core/translation';
 import { Fault } from '../views/fault';
 import { ColumnsMenu } from './columnsMenu';
@@ -30,6 +31,7 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
   React.useEffect(() => pages.subscribe(again), [pages]);
   const { chosen, failure, ...choice } = useChoice();
   const hidden = useHidden(pages, chosen);
+  const soFar = useSoFar(pages, client);
   const complete = React.useCallback(
     async (prefix: string): Promise<IKnownKey[]> => {
       await connect();
@@ -92,6 +94,7 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
       <Grid
         pages={pages}
         chosen={chosen}
+        soFar={soFar}
         onToggle={choice.toggle}
         onAdd={choice.add}
         onOpen={onOpen}
@@ -141,6 +144,48 @@ function useChoice() {
 }
 
 const FEW = 400;
+
+const TICK_MS = 1000;
+/** As many running jobs as the server tells at once. */
+const MOST_RUNNING = 100;
+
+/** What jobs that run are billed and cost until now, counted on while any are in the list. */
+function useSoFar(
+  pages: JobPages,
+  client: ProjectClient
+): (row: IFound, column: string) => number | null {
+  const known = React.useMemo(
+    () =>
+      new RunningJobs(
+        async () => (await client.overview(MOST_RUNNING)).running
+      ),
+    [client]
+  );
+  const [now, setNow] = React.useState(() => new Date());
+  const [isCounting, setCounting] = React.useState(false);
+  const { revision } = pages;
+  React.useEffect(() => {
+    known.look(pages).then(
+      isRunning => {
+        setCounting(isRunning);
+        setNow(new Date());
+      },
+      () => undefined
+    );
+  }, [known, pages, revision]);
+  React.useEffect(() => {
+    if (!isCounting) {
+      return undefined;
+    }
+    const timer = setInterval(() => {
+      setNow(new Date());
+    }, TICK_MS);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [isCounting]);
+  return (row, column) => known.soFar(pages, row, column, now);
+}
 
 /** How many of the chosen jobs are not in the list, asked where it cannot be seen. */
 function useHidden(pages: JobPages, chosen: Chosen): number {
