@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { AcaiError, serverUnreachable } from '../src/core/errors';
 import { countHidden } from '../src/core/hiddenJobs';
 import { killJobs, tagThings } from '../src/core/jobActions';
+import { labelByTemplate } from '../src/core/jobLabel';
 import { compareJobs, type IWhole } from '../src/core/compareJobs';
 import {
   chosen,
@@ -143,6 +144,18 @@ describe('A selection', () => {
       399
     );
     expect(asked[1]).toBe("state = 'failed' and number in (400) limit 9");
+  });
+});
+
+describe('A job without a name', () => {
+  it('is called by its program, as its template has it', () => {
+    const labels = ['train.py (lr)', 'cell.py ()', 'digits.ipynb#c1', 'mine'];
+    expect(labels.map(labelByTemplate)).toEqual([
+      'train.py',
+      'a cell',
+      'a cell of digits',
+      'mine'
+    ]);
   });
 });
 
