@@ -26,7 +26,7 @@ import {
   toggled,
   without as withoutThings
 } from '../src/jobs/selection';
-import { makeFinished, makeJob } from './jobs';
+import { makeAttempt, makeFinished, makeJob } from './jobs';
 
 describe('A query that values are chosen for', () => {
   it('has any of some values of a key, and all of some labels', () => {
@@ -208,8 +208,11 @@ describe('Many jobs', () => {
       Promise.resolve({ things: changes.map(one => one.thing) })
     );
     const change = { add_labels: ['best'] };
-    expect(await tagThings({ tag }, numbers.map(String), change)).toBe(1_001);
-    expect(tag).toHaveBeenCalledTimes(2);
+    const things = numbers.map(String);
+    expect(await tagThings({ tag }, [...things, ...things], change)).toBe(
+      2_002
+    );
+    expect(tag).toHaveBeenCalledTimes(1);
   });
 });
 
@@ -267,6 +270,9 @@ describe('Two jobs side by side', () => {
     const long = 'x'.repeat(300);
     const one = makeWhole(1, 0.1, '2.0');
     const other = makeWhole(1, 0.10000001, '2.0');
+    other.job.attempts = [
+      { ...makeAttempt(), run_seconds: 3.0123456, billed_seconds: 3.2 }
+    ];
     one.asked.request.environment = { A: `${long}1`, B: '1' };
     other.asked.request.environment = { A: `${long}2`, B: '1' };
     one.job.resources = { memory_bytes: 1030 * 1024 ** 2, gpu_type: 'a' };
@@ -279,6 +285,8 @@ describe('Two jobs side by side', () => {
     });
     const rows = compareJobs(one, other).filter(row => !row.isSame);
     expect(rows.map(row => [row.name, row.before, row.after])).toEqual([
+      ['run time', '3 s', '3.01 s'],
+      ['cost', '$0.00003', ''],
       ['lr', '0.1', '0.10000001'],
       ['$A', `"${long}1"`, `"${long}2"`],
       ['memory', '1080033280 B', '1111490560 B'],

@@ -25,6 +25,8 @@ export interface IComparedRow {
 interface ISaid {
   words: string;
   exact: string;
+  /** With the unit that it is told in where the words are too short. */
+  number?: { value: number; unit: string };
 }
 
 type Said = Map<string, ISaid>;
@@ -44,10 +46,37 @@ export function compareJobs(before: IWhole, after: IWhole): IComparedRow[] {
     return [...names].map(name => {
       const [one, other] = [left.get(name) ?? NONE, right.get(name) ?? NONE];
       const isSame = one.exact === other.exact;
-      const how = !isSame && one.words === other.words ? 'exact' : 'words';
-      return { group, name, before: one[how], after: other[how], isSame };
+      const isAlike = !isSame && one.words === other.words;
+      const [before, after] = isAlike
+        ? toldApart(one, other)
+        : [one.words, other.words];
+      return { group, name, before, after, isSame };
     });
   });
+}
+
+/** In as many digits as it takes, else in full. */
+function toldApart(one: ISaid, other: ISaid): [string, string] {
+  const [a, b] = [one.number, other.number];
+  if (a === undefined || b === undefined || isWhole(a.value, b.value)) {
+    return [one.exact, other.exact];
+  }
+  const digits = DIGITS.find(
+    some => a.value.toPrecision(some) !== b.value.toPrecision(some)
+  );
+  return digits === undefined
+    ? [one.exact, other.exact]
+    : [told(a, digits), told(b, digits)];
+}
+
+const DIGITS = Array.from({ length: 15 }, (_, at) => at + 2);
+
+function told(number: { value: number; unit: string }, digits: number): string {
+  return `${Number(number.value.toPrecision(digits))}${number.unit}`;
+}
+
+function isWhole(...values: readonly number[]): boolean {
+  return values.every(one => Number.isInteger(one));
 }
 
 const GROUPS: readonly (readonly [() => string, Reader])[] = [
@@ -142,7 +171,16 @@ function othersOf({ asked }: IWhole): Said {
   const others = Object.entries(asked.request).filter(
     ([key, value]) => !TOLD.includes(key) && !isEmpty(value)
   );
-  return flatten('', Object.fromEntries(others));
+  const found = flatten('', Object.fromEntries(others));
+  if (isOfCell(asked.request.template)) {
+    found.delete('template');
+  }
+  return found;
+}
+
+/** The template of a cell is made of the cell's id, which tells nobody anything. */
+function isOfCell(template = ''): boolean {
+  return template.includes('.ipynb#');
 }
 
 /** Told above, or noted by who submits and asked of nobody. */
@@ -178,7 +216,9 @@ function valuesOf(values: { [key: string]: Value }): Said {
   return new Map(
     Object.entries(values).map(([key, value]) => [
       oneLine(key),
-      { words: formatValue(key, value), exact: exactly(value, unitOf(key)) }
+      typeof value === 'number'
+        ? quantity(formatValue(key, value), value, unitOf(key))
+        : { words: formatValue(key, value), exact: exactly(value) }
     ])
   );
 }
@@ -201,8 +241,12 @@ function number(
   unit = ''
 ): Said {
   return isGiven(value)
-    ? new Map([[name, { words: write(value), exact: exactly(value, unit) }]])
+    ? new Map([[name, quantity(write(value), value, unit)]])
     : new Map<string, ISaid>();
+}
+
+function quantity(words: string, value: number, unit: string): ISaid {
+  return { words, exact: `${value}${unit}`, number: { value, unit } };
 }
 
 function flatten(name: string, value: unknown): Said {
@@ -227,6 +271,6 @@ function saidOf(value: unknown): ISaid {
 }
 
 /** A text stands in quotes, so that it is told from a number. */
-function exactly(value: unknown, unit = ''): string {
-  return oneLine(JSON.stringify(value)) + unit;
+function exactly(value: unknown): string {
+  return oneLine(JSON.stringify(value));
 }

@@ -6,8 +6,9 @@ import type {
 } from '../contract';
 import type { ITagLine } from './tagLine';
 
-/** So many jobs the server takes in one request. */
-const AT_ONCE = 1000;
+/** So many the server takes in one request. */
+const MOST_KILLED = 1000;
+const MOST_CHANGED = 5000;
 
 /** End any number of jobs. */
 export async function killJobs(
@@ -15,7 +16,7 @@ export async function killJobs(
   numbers: readonly number[]
 ): Promise<{ asked: number; ended: number }> {
   const told = { asked: 0, ended: 0 };
-  for (const jobs of inParts(numbers)) {
+  for (const jobs of inParts(numbers, MOST_KILLED)) {
     const { asked, ended } = await source.kill({ jobs });
     told.asked += asked.length;
     told.ended += ended.length;
@@ -23,22 +24,22 @@ export async function killJobs(
   return told;
 }
 
-/** Make one change to any number of things; tells how many are different now. */
+/** Make one change to any number of things, to all of a request or to none; tells how many are different now. */
 export async function tagThings(
   source: { tag(request: IChangeMetadata): Promise<IChanged> },
   things: readonly string[],
   change: ITagLine['change']
 ): Promise<number> {
   let changed = 0;
-  for (const some of inParts(things)) {
+  for (const some of inParts(things, MOST_CHANGED)) {
     const changes = some.map(thing => ({ thing, ...change }));
     changed += (await source.tag({ changes })).things.length;
   }
   return changed;
 }
 
-function inParts<T>(all: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(all.length / AT_ONCE) }, (_, part) =>
-    all.slice(part * AT_ONCE, (part + 1) * AT_ONCE)
+function inParts<T>(all: readonly T[], most: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / most) }, (_, part) =>
+    all.slice(part * most, (part + 1) * most)
   );
 }

@@ -57,15 +57,16 @@ export function Heading(props: {
 const UNORDERED = ['tags', 'input', 'output'];
 
 const WIDTHS: { [key: string]: number } = {
-  number: 64,
-  name: 150,
-  state: 108,
+  number: 58,
+  name: 146,
+  state: 104,
   creator: 90,
-  created_at: 138,
-  ended_at: 138,
-  input: 120,
+  created_at: 154,
+  ended_at: 154,
+  cost_usd: 126,
+  input: 116,
   output: 110,
-  tags: 130,
+  tags: 120,
   template: 150
 };
 
