@@ -95,7 +95,7 @@ def test_jobs_are_found_sorted_compared_tagged_and_ended_in_a_table(table: Table
     look_at_job(table)
     clean_up(table)
     end_some(table)
-    table.press("Enter")
+    table.press("Home", "Enter")
     expect(table.page.page.get_by_role("tab", name=re.compile(r"^job 24\d$"), selected=True)).to_be_visible()
     table.page.forgive("400")  # the query that is none, and the prediction of what ran once
 

@@ -57,13 +57,13 @@ export function Heading(props: {
 const UNORDERED = ['tags', 'input', 'output'];
 
 const WIDTHS: { [key: string]: number } = {
-  number: 58,
+  number: 74,
   name: 146,
   state: 104,
   creator: 90,
   created_at: 154,
   ended_at: 154,
-  cost_usd: 126,
+  cost_usd: 134,
   input: 116,
   output: 110,
   tags: 120,
@@ -72,6 +72,6 @@ const WIDTHS: { [key: string]: number } = {
 
 /** How wide a column is at least, in pixels; all grow alike. By what stands in view it would jump while one scrolls. */
 export function widthOf(key: string): number {
-  const heading = 32 + 8 * headingOf(key).length;
+  const heading = 48 + 8 * headingOf(key).length;
   return Math.min(260, Math.max(WIDTHS[key] ?? 92, heading));
 }
