@@ -222,6 +222,8 @@ def sort_by_accuracy(table: Table) -> None:
     expect(table.numbers).to_have_text(["2", "1"])
     heading.get_by_role("button").click()
     expect(table.numbers).to_have_text(["1", "2"])
+    tags = table.grid.get_by_role("columnheader", name="tags")
+    expect(tags).to_have_accessible_description("Lists have no order to sort by.")
 
 
 def compare(table: Table) -> None:

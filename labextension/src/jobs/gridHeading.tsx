@@ -2,7 +2,6 @@ import * as React from 'react';
 
 import type { IOrder } from '../contract';
 import { headingOf } from '../core/headings';
-import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 
 /** A heading that sorts: first down, as the newest, dearest and best come first, then up, then as the query says. */
@@ -31,9 +30,7 @@ export function Heading(props: {
     <th
       scope="col"
       aria-sort={canSort ? direction : undefined}
-      title={
-        canSort ? oneLine(name) : trans.__('Lists have no order to sort by.')
-      }
+      title={canSort ? undefined : trans.__('Lists have no order to sort by.')}
     >
       {canSort ? (
         <button
