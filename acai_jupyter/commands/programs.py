@@ -269,7 +269,8 @@ def _inside(place: Path, script: Path) -> str:
 
 def _starts(here: Here, name: str) -> list[str]:
     interpreter = _INTERPRETERS.get(Path(name).suffix.lower())
-    return [interpreter, name] if interpreter else [here.python, "-u", name]
+    place = f"./{name}" if name.startswith("-") else name  # else it would be an option of the interpreter
+    return [interpreter, place] if interpreter else [here.python, "-u", place]
 
 
 def _template(arguments: Namespace) -> str:

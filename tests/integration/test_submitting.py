@@ -140,6 +140,12 @@ def test_a_script_of_a_name_in_another_form_of_unicode_is_run(desk: Desk) -> Non
     assert desk.ran("--code", ".", "cafe\u0301.py") == "here\n"
 
 
+def test_a_script_that_is_named_like_an_option_is_none(desk: Desk) -> None:
+    desk.write("-x.py", "print('here')")
+    assert desk.ran("./-x.py") == "here\n"
+    assert desk.ran("--code", ".", "./-x.py") == "here\n"
+
+
 def test_a_shell_script_is_run_by_a_shell(desk: Desk) -> None:
     desk.write("hello.sh", 'echo "$1 you"')
     assert desk.ran("hello.sh", "--", "oh") == "oh you\n"
