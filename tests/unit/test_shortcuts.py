@@ -21,6 +21,8 @@ OF_NOTEBOOK = [
 KEYS = {"mac": "macKeys", "linux": "linuxKeys", "win": "winKeys"}
 # What browsers keep to themselves, and no page gets to see.
 OF_BROWSERS = {"Ctrl N", "Ctrl T", "Ctrl W", "Ctrl Shift N", "Ctrl Shift T", "Ctrl Shift W", "Cmd N", "Cmd T", "Cmd W"}
+# Loads the page anew in Safari, and so loses what stands in it.
+OF_BROWSERS |= {"Cmd Alt R"}
 
 
 def shortcuts(folder: Path) -> list[dict[str, Any]]:
