@@ -211,6 +211,7 @@ function addMenus(
     caption: trans.__(
       'Draw what the file set came from that this version was first in'
     ),
+    isVisible: () => commands.hasCommand(OPEN_PROVENANCE),
     execute: async () => {
       const { spec, project: named } = under();
       const [services, project] = await Promise.all([

@@ -29,16 +29,19 @@ export class OverviewContent extends ReactWidget {
             store={this.store}
             ticker={this.ticker}
             isConnected={this.connection.state.kind === 'connected'}
-            onOpen={job => void this.commands.execute(OPEN_JOB, { job })}
-            onOpenAll={
-              this.commands.hasCommand(OPEN_JOBS)
-                ? () => void this.commands.execute(OPEN_JOBS)
-                : null
-            }
+            onOpen={this.opener(OPEN_JOB)}
+            onOpenAll={this.opener(OPEN_JOBS)}
           />
         )}
       </UseSignal>
     );
+  }
+
+  /** Null where the plugin with that command is not there. */
+  private opener(command: string): ((job?: number) => void) | null {
+    return this.commands.hasCommand(command)
+      ? job => void this.commands.execute(command, { job })
+      : null;
   }
 
   private readonly ticker = new Ticker();
@@ -48,7 +51,7 @@ function Followed(props: {
   store: OverviewStore;
   ticker: Ticker;
   isConnected: boolean;
-  onOpen: (job: number) => void;
+  onOpen: ((job: number) => void) | null;
   onOpenAll: (() => void) | null;
 }): React.ReactElement {
   const { store, ticker, isConnected, onOpen, onOpenAll } = props;

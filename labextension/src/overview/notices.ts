@@ -12,14 +12,21 @@ import type { IAcaiConnection } from '../tokens';
 export function followEnds(
   connection: IAcaiConnection,
   isWanted: () => boolean,
-  open: (job: number, project: string) => void
+  /** What opens a job; null where nothing can. */
+  opener: () => ((job: number, project: string) => void) | null
 ): void {
   let project = '';
   let notices: EndNotices | null = null;
   const tell = (notice: INotice, whose: string) => {
-    show(notice, job => {
-      open(job, whose);
-    });
+    const open = opener();
+    show(
+      notice,
+      open === null
+        ? null
+        : job => {
+            open(job, whose);
+          }
+    );
   };
   const user = (): string => {
     const { state } = connection;
@@ -64,10 +71,10 @@ export function followEnds(
 }
 
 /** JupyterLab keeps it until somebody has seen it. */
-function show(notice: INotice, open: (job: number) => void): void {
+function show(notice: INotice, open: ((job: number) => void) | null): void {
   const [first, ...others] = notice.jobs;
   const actions =
-    first === undefined || others.length > 0
+    first === undefined || others.length > 0 || open === null
       ? []
       : [
           {

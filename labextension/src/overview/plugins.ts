@@ -60,7 +60,11 @@ function activateOverview(
   followEnds(
     connection,
     () => hasNotifications,
-    (job, project) => void app.commands.execute(OPEN_JOB, { job, project })
+    () =>
+      app.commands.hasCommand(OPEN_JOB)
+        ? (job, project) =>
+            void app.commands.execute(OPEN_JOB, { job, project })
+        : null
   );
   void followSettings(registry, settings => {
     hasNotifications = settings.notifications;
@@ -82,11 +86,10 @@ function activateStatus(
   if (statusBar === null && labShell !== null) {
     return; // whoever turned the status bar off wants none
   }
-  const item = new StatusItem(
-    overview.store,
-    () => projectToName(connection),
-    () => void app.commands.execute(OPEN_PANEL)
-  );
+  const item = new StatusItem(overview.store, () => projectToName(connection), {
+    isThere: () => app.commands.hasCommand(OPEN_PANEL),
+    open: () => void app.commands.execute(OPEN_PANEL)
+  });
   if (statusBar === null) {
     item.id = 'acai-status';
     app.shell.add(item, 'menu', { rank: MENU_RANK });

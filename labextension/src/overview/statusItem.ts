@@ -15,7 +15,8 @@ export class StatusItem extends Widget {
     private readonly store: OverviewStore,
     /** The project's name; empty for the one that goes without saying. */
     private readonly project: () => string,
-    onOpen: () => void
+    /** The panel, as far as it is there. */
+    private readonly panel: { isThere: () => boolean; open: () => void }
   ) {
     super();
     this.addClass('jp-AcaiStatus');
@@ -23,7 +24,7 @@ export class StatusItem extends Widget {
     this.button.className = 'jp-AcaiStatus-button';
     this.button.hidden = true; // until there is something to say
     this.button.title = trans.__('Jobs of this project, and what today cost');
-    this.button.addEventListener('click', onOpen);
+    this.button.addEventListener('click', panel.open);
     this.node.append(this.button);
     this.unsubscribe = store.subscribe(() => {
       this.follow();
@@ -52,6 +53,7 @@ export class StatusItem extends Widget {
     if (overview !== null) {
       const cost = this.store.costToday(new Date());
       this.button.hidden = false;
+      this.button.disabled = !this.panel.isThere();
       const name = ['ACAI', this.project()].filter(Boolean).join(' ');
       this.button.textContent = trans.__(
         '%1: %2',

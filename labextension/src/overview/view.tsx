@@ -20,7 +20,8 @@ export interface IOverviewViewProps {
   error: AcaiError | null;
   isConnected: boolean;
   now: Date;
-  onOpen: (job: number) => void;
+  /** Opens a job; null where nothing can. */
+  onOpen: ((job: number) => void) | null;
   /** Opens the table of all jobs; null where there is none. */
   onOpenAll: (() => void) | null;
 }
@@ -103,7 +104,7 @@ function Group(props: {
   count: number | null;
   jobs: readonly IJob[];
   now: Date;
-  onOpen: (job: number) => void;
+  onOpen: ((job: number) => void) | null;
 }): React.ReactElement | null {
   const { name, label, count, jobs, now, onOpen } = props;
   if (jobs.length === 0) {
@@ -135,20 +136,19 @@ function Group(props: {
 function Row(props: {
   job: IJob;
   now: Date;
-  onOpen: (job: number) => void;
+  onOpen: ((job: number) => void) | null;
 }): React.ReactElement {
   const { job, now, onOpen } = props;
   const progress = progressOf(job, now);
+  const Part = onOpen === null ? 'div' : 'button';
   return (
     <li>
-      <button
-        type="button"
+      <Part
+        type={onOpen === null ? undefined : 'button'}
         className="jp-AcaiOverview-job"
         data-tone={toneOf(job)}
         data-acai-thing={job.number}
-        onClick={() => {
-          onOpen(job.number);
-        }}
+        onClick={() => onOpen?.(job.number)}
       >
         <span className="jp-AcaiOverview-name">
           {`${trans.__('job %1', job.number)} `}
@@ -160,7 +160,7 @@ function Row(props: {
             <span style={{ width: `${100 * progress}%` }} />
           </span>
         )}
-      </button>
+      </Part>
     </li>
   );
 }

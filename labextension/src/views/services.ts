@@ -71,7 +71,11 @@ export const servicesPlugin: JupyterFrontEndPlugin<IViewServices> = {
           ? (spec, project) =>
               void commands.execute(OPEN_PROVENANCE, { spec, project })
           : null,
-      (job, project) => void commands.execute(OPEN_JOB, { job, project })
+      (job, project) =>
+        void (
+          commands.hasCommand(OPEN_JOB) &&
+          commands.execute(OPEN_JOB, { job, project })
+        )
     );
   }
 };
