@@ -5,8 +5,8 @@ import {
   canBeRunCell,
   isRunCell,
   JOB_TYPE,
-  jobIn,
   knowsRunLine,
+  LOAD_LINE,
   ranIn,
   SWEEP_TYPE,
   toggledRun
@@ -27,6 +27,8 @@ describe('A cell that runs as a job', () => {
     expect(isRunCell('# %%acai run')).toBe(false);
     expect(canBeRunCell('%%bash\nls')).toBe(false);
     expect(canBeRunCell('print(1)')).toBe(true);
+    expect(canBeRunCell(LOAD_LINE)).toBe(false);
+    expect(canBeRunCell(`${LOAD_LINE}\nprint(1)`)).toBe(true);
   });
 
   it('becomes one and what it was before', () => {
@@ -39,11 +41,10 @@ describe('A cell that runs as a job', () => {
     const [first, last] = [1, 2].map(number => ({
       [JOB_TYPE]: snapshotOf(makeJob({ number }))
     }));
-    expect(jobIn([first ?? {}, last ?? {}, { 'text/plain': '' }])?.number).toBe(
-      2
-    );
-    expect(jobIn([{ 'text/plain': 'job 7' }])).toBeNull();
-    expect(jobIn([first ?? {}, { [JOB_TYPE]: { number: 'x' } }])).toBeNull();
+    const found = ranIn([first ?? {}, last ?? {}, { 'text/plain': '' }]);
+    expect(found?.snapshot).toMatchObject({ number: 2 });
+    expect(ranIn([{ 'text/plain': 'job 7' }])).toBeNull();
+    expect(ranIn([first ?? {}, { [JOB_TYPE]: { number: 'x' } }])).toBeNull();
   });
 
   it('names the sweep or the job that it became last', () => {
@@ -67,6 +68,7 @@ describe('A cell that runs as a job', () => {
   it('needs a notebook that knows the line', () => {
     expect(knowsRunLine(['import os\n%load_ext acai_jupyter'])).toBe(true);
     expect(knowsRunLine(['# %load_ext acai_jupyter', 'print(1)'])).toBe(false);
+    expect(knowsRunLine([`%%acai run\n${LOAD_LINE}`])).toBe(false);
   });
 });
 
@@ -106,7 +108,9 @@ class Notebook {
       revealed: Promise.resolve(),
       sessionContext: {
         kernelDisplayName: 'Python 3',
-        ready: Promise.resolve()
+        ready: Promise.resolve(),
+        session: null,
+        startKernel: () => Promise.resolve(true)
       },
       content: {
         get widgets() {
@@ -177,27 +181,52 @@ function cellOf(source: string): ICell {
   };
 }
 
+/** Press the button of the active cell. */
+function press({ asNotebook }: Notebook, project = ''): void {
+  const cell = cellToRun(asNotebook);
+  if (cell !== null) {
+    toggleRunAsJob(asNotebook, cell, project, runsAsJob(asNotebook));
+  }
+}
+
 describe('The button of a cell', () => {
   it('adds the line, and above it what makes it known, once', () => {
     const notebook = new Notebook('print(1)', 'print(2)');
-    toggleRunAsJob(notebook.asNotebook, '');
+    press(notebook);
     expect(notebook.sources).toEqual([
       '%load_ext acai_jupyter',
       '%%acai run\nprint(1)',
       'print(2)'
     ]);
     expect(notebook.active).toBe(0);
+    press(notebook); // on the cell that only loads
+    expect(notebook.sources[0]).toBe(LOAD_LINE);
     notebook.active = 2;
-    toggleRunAsJob(notebook.asNotebook, '');
+    press(notebook);
     expect(notebook.sources).toHaveLength(3);
     expect(runsAsJob(notebook.asNotebook)).toBe(true);
-    toggleRunAsJob(notebook.asNotebook, '');
+    press(notebook);
     expect(notebook.sources[2]).toBe('print(2)');
+  });
+
+  it('counts only what the kernel has run before that cell', () => {
+    const notebook = new Notebook(
+      '# %%\n%load_ext acai_jupyter',
+      'print(1)',
+      LOAD_LINE
+    );
+    notebook.active = 1;
+    press(notebook);
+    expect(notebook.sources.slice(1)).toEqual([
+      LOAD_LINE,
+      '%%acai run\nprint(1)',
+      LOAD_LINE
+    ]);
   });
 
   it('names the project where that does not go without saying', () => {
     const notebook = new Notebook('print(1)', 'print(2)', 'print(3)');
-    toggleRunAsJob(notebook.asNotebook, 'vision');
+    press(notebook, 'vision');
     expect(notebook.sources[1]).toBe('%%acai run --project vision\nprint(1)');
     notebook.active = 2;
     const [usual, own] = ['default', 'vision'];

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { rewrite } from '../src/cells/sharedCells';
 import type { ICell, INotebook } from '../src/cells/notebook';
-import { beginJob, toggleRunAsJob } from '../src/cells/runAsJob';
+import { beginJob, runsAsJob, toggleRunAsJob } from '../src/cells/runAsJob';
 import { useAsInput } from '../src/cells/useAsInput';
 import { secondRun } from '../src/core/runCell';
 import { changeBetween } from '../src/core/textChange';
@@ -134,7 +134,12 @@ async function pressTogether(
 
 describe('Several who make one cell a job before they hear of each other', () => {
   const toggle = (page: Page) => {
-    toggleRunAsJob(page.asNotebook, '');
+    toggleRunAsJob(
+      page.asNotebook,
+      page.cell(page.active),
+      '',
+      runsAsJob(page.asNotebook)
+    );
   };
 
   it.each([2, 3])(
@@ -148,7 +153,7 @@ describe('Several who make one cell a job before they hear of each other', () =>
   it('name their project once', async () => {
     const left = await pressTogether(2, [LOAD, 'print(1)'], page => {
       page.active = 1;
-      toggleRunAsJob(page.asNotebook, 'vision');
+      toggleRunAsJob(page.asNotebook, page.cell(1), 'vision', false);
     });
     expect(left[1]).toBe('%%acai run --project vision\nprint(1)');
   });
@@ -212,7 +217,7 @@ describe('Several who make one cell a job before they hear of each other', () =>
       cell_type: 'code',
       source: '%%acai run\nprint(1)'
     });
-    toggleRunAsJob(page.asNotebook, '', false);
+    toggleRunAsJob(page.asNotebook, page.cell(0), '', false);
     expect(page.sources).toEqual(['%%acai run\nprint(1)']);
   });
 });

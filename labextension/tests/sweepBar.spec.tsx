@@ -31,6 +31,7 @@ function render(found: ISweepTable, onOpen: (() => void) | null): string {
   return renderToStaticMarkup(
     <SweepBarView
       model={model}
+      project="default"
       count={found.rows.length}
       onKill={() => expect.fail('nobody presses')}
       onOpen={onOpen}

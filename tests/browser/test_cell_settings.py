@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 JOB = "%%acai run --cpu 1\nprint('said')"
+SWEEP = """%%acai run --detach --memory 256Mi --cpu 0.5 -p n={{1,2}}
+import pathlib, time
+while not pathlib.Path({gate!r}).exists(): time.sleep(0.05)"""
 SUBMITS = """import pathlib, time
 while not pathlib.Path({gate!r}).exists(): time.sleep(0.05)
 %acai submit first.py --memory 512Mi"""
@@ -65,6 +68,26 @@ def test_a_person_chooses_whether_cells_have_bars_and_which_groups_are_open(
     form = open_form(page, "%%acai run")
     expect(form.field("input")).to_be_visible()
     expect(form.field("p")).to_be_hidden()
+
+
+def test_a_sweep_that_still_runs_is_run_again_only_after_a_question(
+    start_lab: StartLab, open_page: OpenPage
+) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    gate = lab.notebooks / "gate"
+    page.new_notebook()
+    page.run("%load_ext acai_jupyter")
+    page.run(SWEEP.format(gate=str(gate)))
+    swept = page.notebook.get_by_role("region", name=re.compile("^the cell's sweep-"))
+    expect(swept).to_contain_text("2 jobs", timeout=JOBS_MS)
+    form = open_form(page, "%%acai run")
+    again = form.region.get_by_role("button", name="it runs already, run it once more")
+    form.run.press("Enter")
+    expect(again).to_be_visible()
+    gate.touch()
+    expect(again).to_have_count(0, timeout=JOBS_MS)  # as it runs no longer
+    expect(swept).to_contain_text("2 finished")
 
 
 def test_a_cell_that_the_kernel_is_still_at_is_run_again_only_after_a_question(

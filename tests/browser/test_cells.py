@@ -35,13 +35,13 @@ def test_a_button_makes_a_cell_a_job_whose_bar_stays_without_a_kernel_and_in_a_s
     first = page.notebook.get_by_role("textbox").first
     first.click()
     page.page.keyboard.insert_text(WAITS.format(gate=str(gate)))
-    page.page.get_by_role("button", name="Run as Job").click()
+    page.page.get_by_role("button", name="Run as Job").click(click_count=2, delay=100)  # as one opens a file
     expect(page.notebook.get_by_role("textbox")).to_have_count(2)
     expect(first).to_have_text("%load_ext acai_jupyter")
     expect(page.notebook.get_by_role("textbox").last).to_contain_text("%%acai runimport")
     for _ in range(2):
         page.page.keyboard.press("Shift+Enter")
-    expect(bar(page, 1)).to_contain_text(re.compile(r"job 1 · running · \d+ s"), timeout=JOBS_MS)
+    expect(bar(page, 1)).to_contain_text(re.compile(r"job 1 · running · \d+ s · \$\d+\.\d\d"), timeout=JOBS_MS)
     page.look_at("cell-running", bar(page, 1))
     save(page)
     page.choose("Kernel", "Shut Down Kernel")
@@ -54,12 +54,17 @@ def test_a_button_makes_a_cell_a_job_whose_bar_stays_without_a_kernel_and_in_a_s
     bar(second, 1).get_by_role("button", name="kill the cell's job 1").press("Enter")
     expect(bar(second, 1).get_by_role("button", name="let it run")).to_be_focused()
     bar(second, 1).get_by_role("button", name="yes, end job 1").press("Enter")
+    expect(bar(second, 1).get_by_role("button", name="job 1 in a tab")).to_be_focused(timeout=JOBS_MS)
     for one in (page, second):
         expect(bar(one, 1)).to_contain_text("job 1 · killed · ", timeout=JOBS_MS)
         expect(bar(one, 1).get_by_role("button", name="kill")).to_have_count(0)
     second.look_at("cell-ended", bar(second, 1))
     bar(second, 1).get_by_role("button", name="job 1 in a tab").click()
     expect(second.page.get_by_role("tab", name="job 1", exact=True)).to_be_visible()
+    bar(page, 1).click(button="right")
+    page.page.get_by_role("menuitem", name="Show Provenance").click()
+    expect(page.page.get_by_role("tab", name="Provenance", exact=True)).to_be_visible()
+    expect(page.page.get_by_role("region", name=re.compile("job 1")).or_(bar(page, 1)).first).to_be_visible()
     page.page.reload()
     expect(bar(page, 1)).to_contain_text("job 1 · killed · ", timeout=JOBS_MS)
     page.notebook.get_by_role("textbox").nth(1).click()

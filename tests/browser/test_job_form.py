@@ -126,12 +126,28 @@ def choose_machine(form: Form) -> None:
     form.machine.press("End")
     expect(line).to_contain_text("--memory")
     fastest = line_cpu(line)
+    form.machine.press("ArrowLeft")
+    expect(line).not_to_contain_text(f"--cpu {fastest} ")
+    form.machine.press("ArrowRight")
+    expect(line).to_contain_text(f"--cpu {fastest} ")
     form.tells("machine", re.compile(f"^{fastest} vCPU"))
     expect(form.region.get_by_role("alert")).to_have_count(0)  # the fastest that is offered can be had
     form.machine.press("Home")
     expect(line).to_contain_text(re.compile(r"--cpu [\d.]+ -p n=2 --profile nap --memory 512Mi"))
     expect(line).not_to_contain_text(f"--cpu {fastest} ")  # which is the cheapest, the runs have told
     form.tells("machine", f"{line_cpu(line)} vCPU, 512 MB")
+
+
+def run_in_a_new_kernel(form: Form) -> None:
+    """Run the active cell by its options, when the kernel has heard of nothing that stands above."""
+    page = form.page
+    page.choose("Kernel", "Restart Kernel…")
+    page.page.get_by_role("dialog").get_by_role("button", name="Confirm Kernel Restart").click()
+    page.wait_for_kernel()
+    page.page.keyboard.press("Control+Alt+r")
+    form.tells("output", "made")
+    form.run.press("Enter")
+    expect(form.region).to_have_count(0)
 
 
 def line_cpu(line: Locator) -> str:
@@ -171,10 +187,14 @@ def test_a_person_chooses_options_sees_the_plan_change_runs_the_job_and_watches_
     form.run.press("Enter")
     form.region.get_by_role("button", name="do not").press("Enter")
     expect(form.run).to_be_focused()
+    page.page.keyboard.press("d")
+    page.page.keyboard.press("d")  # which deletes a cell that has the focus itself
     page.page.keyboard.press("Escape")
     expect(form.region).to_have_count(0)
     gate.touch()
     expect(bar(page, 5)).to_contain_text("job 5 · finished", timeout=JOBS_MS)
+    run_in_a_new_kernel(form)
+    expect(bar(page, 6)).to_contain_text("job 6 · finished", timeout=JOBS_MS)
     page.forgive(r"status of 40[04] .*/plans")  # a set that is not there, a machine that is too large
 
 

@@ -2,6 +2,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { IJobSnapshot, JobModel } from '../core/jobModel';
+import { ownKeys } from '../panel/ownKeys';
 import type { ViewServices } from '../views/services';
 import { BarView } from './barView';
 
@@ -15,6 +16,7 @@ export class JobBar extends ReactWidget {
     super();
     this.addClass('jp-AcaiView');
     this.addClass('jp-AcaiCellBar');
+    ownKeys(this.node);
     this.model = services.store.acquire(snapshot);
     this.unwatch = services.visibility.watch(this.node, isSeen => {
       this.unlook?.();

@@ -9,6 +9,8 @@ import { Action, SureAction } from '../views/action';
 import { useModel, useSeconds } from '../views/job/hooks';
 import { LogPanel } from '../views/job/logPanel';
 import type { ViewServices } from '../views/services';
+import { BarName } from './barName';
+import { useFocusKept } from './focusKept';
 
 /** The job of a cell in one line: its state, for how long, for how much; its end, and its log. */
 export function BarView(props: {
@@ -25,8 +27,9 @@ export function BarView(props: {
   const [error, setError] = React.useState('');
   const { job, isThere } = model;
   const { number } = job;
-  const name = trans.__('job %1', number);
+  const { place, pressed } = useFocusKept<HTMLElement>(model.isLive);
   const kill = () => {
+    pressed();
     setError('');
     services.jobs.kill(project, job.number).then(
       killed => {
@@ -38,22 +41,20 @@ export function BarView(props: {
     );
   };
   return (
-    <section aria-label={trans.__("the cell's job %1", number)}>
+    <section
+      aria-label={trans.__("the cell's job %1", number)}
+      data-acai-thing={isThere ? number : undefined}
+      data-acai-project={project}
+    >
       <div className="jp-AcaiCellBar-line">
         <p className="jp-AcaiJob-line" data-tone={toneOf(job)}>
           <span>
-            {isThere && onOpen !== null ? (
-              <button
-                type="button"
-                className="jp-AcaiCellBar-name"
-                aria-label={trans.__('job %1 in a tab', number)}
-                onClick={onOpen}
-              >
-                {name}
-              </button>
-            ) : (
-              name
-            )}
+            <BarName
+              ref={place}
+              words={trans.__('job %1', number)}
+              name={trans.__('job %1 in a tab', number)}
+              onOpen={isThere ? onOpen : null}
+            />
             {` · ${standingOf(job, now)}`}
             {!isThere && ` · ${trans.__('as the notebook knew it')}`}
           </span>

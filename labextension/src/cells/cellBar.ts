@@ -86,7 +86,7 @@ export class CellBar implements IDisposable {
 }
 
 /** Whether both are the same job or sweep, however it stood. */
-function isOfOne(one: Ran, other: Ran): boolean {
+export function isOfOne(one: Ran, other: Ran): boolean {
   if (one.kind === 'job') {
     return other.kind === 'job' && isSame(one.snapshot, other.snapshot);
   }

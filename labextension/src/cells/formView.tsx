@@ -10,10 +10,10 @@ import { PlanCard } from './planCard';
 
 /** All that a line can say of a job, and what would happen. */
 export function FormView(props: IFormSurroundings): React.ReactElement {
-  const { form, job, kernel, openGroups } = props;
+  const { form, ran, kernel, openGroups } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => form.subscribe(again), [form]);
-  React.useEffect(() => job?.subscribe(again), [job]);
+  React.useEffect(() => ran?.subscribe(again), [ran]);
   return (
     <section aria-label={trans.__("options of the cell's job")}>
       <div className="jp-AcaiForm-parts">
@@ -81,7 +81,7 @@ function Group(props: {
 }
 
 function Actions(props: IFormSurroundings): React.ReactElement {
-  const { form, job, isRunning, onRun, onClose } = props;
+  const { form, ran, isRunning, onRun, onClose } = props;
   const fault = form.fault(WHOLE);
   const [wasRefused, setRefused] = React.useState(false);
   const run = () => {
@@ -92,7 +92,7 @@ function Actions(props: IFormSurroundings): React.ReactElement {
       form.askSoon();
     }
   };
-  const live = job?.isLive === true || isRunning();
+  const live = ran?.isLive === true || isRunning();
   return (
     <div className="jp-AcaiForm-actions">
       {live ? (

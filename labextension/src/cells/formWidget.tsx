@@ -3,14 +3,15 @@ import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import type { JobForm } from '../core/jobForm';
-import type { JobModel } from '../core/jobModel';
+import { ownKeys } from '../panel/ownKeys';
+import type { IFollowedRun } from './followedRun';
 import { FormView } from './formView';
 
 /** What the options of a cell stand among. */
 export interface IFormSurroundings {
   form: JobForm;
-  /** The job that the cell's output names; null where it names none. */
-  job: JobModel | null;
+  /** What the cell's output names; null where it names none. */
+  ran: IFollowedRun | null;
   /** Whether the kernel is at this cell now. */
   isRunning: () => boolean;
   kernel: () => string;
@@ -26,8 +27,7 @@ export class FormWidget extends ReactWidget {
     super();
     this.addClass('jp-AcaiView');
     this.addClass('jp-AcaiForm');
-    // Letters are for its fields, not for the notebook's commands.
-    this.node.dataset.lmSuppressShortcuts = 'true';
+    ownKeys(this.node);
   }
 
   /** Put whoever opened it into its first field. */

@@ -1,17 +1,18 @@
+import { Notification } from '@jupyterlab/apputils';
 import type { CommandRegistry } from '@lumino/commands';
 import { PanelLayout } from '@lumino/widgets';
 
 import { usualProject } from '../connection/project';
 import { JobForm, type IPlanning } from '../core/jobForm';
 import { ProjectClient } from '../core/projectClient';
-import { jobIn, knowsRunLine } from '../core/runCell';
+import { LOAD_LINE, type Ran, ranIn } from '../core/runCell';
 import { jobLineIn } from '../core/jobLine';
 import { nameOf } from '../core/specText';
-import type { IJobSnapshot } from '../core/jobModel';
-import { isSame } from '../core/jobSnapshot';
+import { trans } from '../core/translation';
 import type { IAcaiConnection } from '../tokens';
 import type { IViewServices } from '../views/services';
-import { outputsOf, PLACE } from './cellBar';
+import { isOfOne, outputsOf, PLACE } from './cellBar';
+import { followRun } from './followedRun';
 import { FormWidget, type IFormSurroundings } from './formWidget';
 import type { ICell, INotebook } from './notebook';
 import { rewrite } from './sharedCells';
@@ -65,14 +66,14 @@ export class JobForms {
         rewrite(cell, source);
       }
     );
-    let snapshot = jobIn(outputsOf(model));
+    let ran: Ran | null = null;
     const close = () => {
       widget.dispose();
       notebook.content.activate();
     };
     const surroundings: IFormSurroundings = {
       form,
-      job: snapshot === null ? null : services.store.acquire(snapshot),
+      ran: null,
       isRunning: () => model.executionState === 'running',
       kernel: () => notebook.sessionContext.kernelDisplayName,
       openGroups: this.around.openGroups(),
@@ -84,14 +85,12 @@ export class JobForms {
     };
     const widget = new FormWidget(surroundings);
     const look = () => {
-      const found = jobIn(outputsOf(model));
-      if (!isSameJob(found, snapshot)) {
-        surroundings.job =
-          found === null ? null : services.store.acquire(found);
-        if (snapshot !== null) {
-          services.store.release(snapshot);
-        }
-        snapshot = found;
+      const found = ranIn(outputsOf(model));
+      if (!isSameRun(found, ran)) {
+        const before = surroundings.ran;
+        surroundings.ran = found === null ? null : followRun(found, services);
+        before?.dispose();
+        ran = found;
       }
       widget.update();
     };
@@ -109,35 +108,20 @@ export class JobForms {
     widget.disposed.connect(() => {
       this.widgets.delete(cell);
       form.dispose();
-      if (snapshot !== null) {
-        services.store.release(snapshot);
-      }
+      surroundings.ran?.dispose();
       model.contentChanged.disconnect(read);
       model.stateChanged.disconnect(look);
       model.outputs?.changed.disconnect(look);
     });
+    look();
     form.read(model.sharedModel.getSource());
     return widget;
   }
 
-  /** Run the cell as Shift and Enter would; before it the cell that makes its line known, if nobody has. */
+  /** Run the cell as Shift and Enter would, in a kernel that knows its line. */
   private async run(notebook: INotebook, cell: ICell): Promise<void> {
     this.around.show(notebook);
-    const cells = notebook.content.widgets;
-    const loading = cells.find(one =>
-      knowsRunLine([one.model.sharedModel.getSource()])
-    );
-    if (
-      loading !== undefined &&
-      loading !== cell &&
-      loading.model.executionCount === null
-    ) {
-      await this.runOne(notebook, loading);
-    }
-    await this.runOne(notebook, cell);
-  }
-
-  private async runOne(notebook: INotebook, cell: ICell): Promise<void> {
+    await loadLines(notebook);
     const { content } = notebook;
     const at = content.widgets.indexOf(cell);
     if (at >= 0) {
@@ -154,12 +138,40 @@ export class JobForms {
   private readonly widgets = new Map<ICell, FormWidget>();
 }
 
-function isSameJob(
-  one: IJobSnapshot | null,
-  other: IJobSnapshot | null
-): boolean {
+/**
+ * Let the kernel know our lines, before whatever it is given next. Cells do not tell whether it does: their counts outlive
+ * kernels. Why it cannot, the line itself would hardly say.
+ */
+async function loadLines({ sessionContext }: INotebook): Promise<void> {
+  if (sessionContext.session === null) {
+    await sessionContext.startKernel();
+  }
+  const asked = sessionContext.session?.kernel?.requestExecute({
+    code: LOAD_LINE,
+    silent: true,
+    store_history: false,
+    stop_on_error: false
+  });
+  asked?.done.then(
+    ({ content }) => {
+      if (content.status === 'error') {
+        Notification.error(
+          trans.__(
+            'The kernel of this notebook does not know ACAI: %1',
+            content.evalue
+          )
+        );
+      }
+    },
+    () => {
+      // It was ended, which the notebook says.
+    }
+  );
+}
+
+function isSameRun(one: Ran | null, other: Ran | null): boolean {
   return (
-    one === other || (one !== null && other !== null && isSame(one, other))
+    one === other || (one !== null && other !== null && isOfOne(one, other))
   );
 }
 

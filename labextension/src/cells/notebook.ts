@@ -1,6 +1,22 @@
 import type { ISignal } from '@lumino/signaling';
 import type { Layout } from '@lumino/widgets';
 
+/** What is needed of a kernel. */
+export interface IKernel {
+  requestExecute(content: {
+    code: string;
+    silent: boolean;
+    store_history: boolean;
+    stop_on_error: boolean;
+  }): {
+    readonly done: Promise<{
+      readonly content:
+        | { readonly status: 'error'; readonly evalue: string }
+        | { readonly status: 'ok' | 'abort' };
+    }>;
+  };
+}
+
 /** What is needed of an output of a cell. */
 export interface IOutputModel {
   readonly type: string;
@@ -55,6 +71,10 @@ export interface INotebook {
   readonly sessionContext: {
     readonly kernelDisplayName: string;
     readonly ready: Promise<void>;
+    /** Null where it has no kernel. */
+    readonly session: { readonly kernel: IKernel | null } | null;
+    /** The one that the notebook would have been opened with; resolves to whether somebody has to choose one. */
+    startKernel(): Promise<boolean>;
   };
   readonly content: {
     readonly widgets: readonly ICell[];

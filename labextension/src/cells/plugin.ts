@@ -131,10 +131,11 @@ function addButtons(
     isToggleable: true,
     execute: async () => {
       const notebook = notebooks.current;
-      if (notebook !== null) {
+      const cell = cellToRun(notebook);
+      if (notebook !== null && cell !== null) {
         const wasJob = runsAsJob(notebook);
         await connection.connect();
-        toggleRunAsJob(notebook, projectToName(connection), wasJob);
+        toggleRunAsJob(notebook, cell, projectToName(connection), wasJob);
         commands.notifyCommandChanged(RUN_AS_JOB);
       }
     }

@@ -45,21 +45,21 @@ export function runsAsJob(notebook: INotebook | null): boolean {
 }
 
 /**
- * Begin the active cell with the line that makes it a job, or take that away. `wasJob` is what somebody saw who asked for it: what
- * another did meanwhile is not undone by that.
+ * Begin a cell with the line that makes it a job, or take that away. `wasJob` is what somebody saw who asked for it: what another
+ * did meanwhile is not undone by that.
  */
 export function toggleRunAsJob(
   notebook: INotebook,
+  cell: ICell,
   project: string,
-  wasJob = runsAsJob(notebook)
+  wasJob: boolean
 ): void {
-  const cell = cellToRun(notebook);
-  if (cell === null || runsAsJob(notebook) !== wasJob) {
+  const { content } = notebook;
+  const at = content.widgets.indexOf(cell);
+  const source = at < 0 ? '' : cell.model.sharedModel.getSource();
+  if (at < 0 || isRunCell(source) !== wasJob) {
     return;
   }
-  const { content } = notebook;
-  const at = content.activeCellIndex;
-  const source = cell.model.sharedModel.getSource();
   let isMissing = false;
   if (wasJob) {
     rewrite(cell, toggledRun(source));
@@ -71,6 +71,7 @@ export function toggleRunAsJob(
     content.activeCellIndex = at;
     content.mode = 'command';
   } else {
+    content.activeCellIndex = at;
     content.mode = 'edit';
     const column = runLine(project).length;
     cell.editor?.setCursorPosition({ line: 0, column });
@@ -79,8 +80,7 @@ export function toggleRunAsJob(
 }
 
 /**
- * Give a cell a source that needs our lines. A notebook that does not know them yet gets a cell above that makes them known;
- * returns whether it did.
+ * Give a cell a source that needs our lines. Where no cell above makes them known, one is added; returns whether it was.
  */
 export function makeJob(
   notebook: INotebook,
@@ -89,8 +89,12 @@ export function makeJob(
 ): boolean {
   const { sharedModel } = notebook.context.model;
   const cells = notebook.content.widgets;
+  const at = cells.indexOf(cell);
   const isMissing = !knowsRunLine(
-    cells.map(one => one.model.sharedModel.getSource())
+    cells
+      .slice(0, at)
+      .filter(({ model }) => model.type === 'code')
+      .map(({ model }) => model.sharedModel.getSource())
   );
   if (!isMissing && cell.model.sharedModel.getSource() === source) {
     return false;
@@ -99,7 +103,6 @@ export function makeJob(
   sharedModel.transact(() => {
     rewrite(cell, source);
     if (isMissing) {
-      const at = cells.indexOf(cell);
       added = sharedModel.insertCell(at, newCell(LOAD_LINE)).getId();
     }
   });

@@ -2,6 +2,7 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { ISweepSnapshot } from '../core/sweepSnapshot';
+import { ownKeys } from '../panel/ownKeys';
 import type { ViewServices } from '../views/services';
 import { SweepModel } from '../views/sweep/model';
 import { SweepBarView } from './sweepBarView';
@@ -16,6 +17,7 @@ export class SweepBar extends ReactWidget {
     super();
     this.addClass('jp-AcaiView');
     this.addClass('jp-AcaiCellBar');
+    ownKeys(this.node);
     const { project, table } = snapshot;
     this.model = new SweepModel(table, {
       ask: () => services.jobs.sweep(project, table.tag),
@@ -40,6 +42,7 @@ export class SweepBar extends ReactWidget {
     return (
       <SweepBarView
         model={model}
+        project={project}
         count={count}
         onKill={() => services.jobs.killSweep(project, table.tag)}
         onOpen={onOpen}

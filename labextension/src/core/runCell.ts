@@ -13,15 +13,18 @@ const RUN = /^\s*%%acai\s+run(?![\w-])/;
 const DOUBLED = /^\s*(%%acai run(?: --project \S+)?)(?!\S)[^\n]*(\n\1)(?!\S)/;
 const OTHER_MAGIC = /^\s*%%/;
 const LOADED = /^[^\S\n]*%(?:load|reload)_ext[^\S\n]+acai_jupyter\b/m;
+const ONLY_LOADS = /^\s*%(?:load|reload)_ext[^\S\n]+acai_jupyter\s*$/;
 
 /** Whether a cell runs as a job. */
 export function isRunCell(source: string): boolean {
   return RUN.test(source);
 }
 
-/** Whether it could: one that begins with another magic is no Python that a job could run. */
+/** Whether it could: one that begins with another magic is no Python that a job could run, and without its load no line is known. */
 export function canBeRunCell(source: string): boolean {
-  return isRunCell(source) || !OTHER_MAGIC.test(source);
+  return (
+    isRunCell(source) || (!OTHER_MAGIC.test(source) && !ONLY_LOADS.test(source))
+  );
 }
 
 /** The same cell as one that runs as a job, or that does not any more. `project` is empty where it goes without saying. */
@@ -54,9 +57,11 @@ export function secondRun(
     : { start: whole.length - words.length, end: whole.length };
 }
 
-/** Whether a notebook that is run from its top knows the line. */
+/** Whether a kernel that has run these cells knows the line. What stands below another magic is not the kernel's to run. */
 export function knowsRunLine(sources: readonly string[]): boolean {
-  return sources.some(source => LOADED.test(source));
+  return sources.some(
+    source => !OTHER_MAGIC.test(source) && LOADED.test(source)
+  );
 }
 
 /** What a cell became: one job, or a sweep of them. */
@@ -81,22 +86,6 @@ export function ranIn(
   } catch {
     return null;
   }
-}
-
-/** The job that the outputs of a cell name: the last one, if there are several. */
-export function jobIn(
-  outputs: readonly { readonly [type: string]: unknown }[]
-): IJobSnapshot | null {
-  for (const data of [...outputs].reverse()) {
-    if (JOB_TYPE in data) {
-      try {
-        return readSnapshot(data[JOB_TYPE]);
-      } catch {
-        return null;
-      }
-    }
-  }
-  return null;
 }
 
 /** A cell that runs as a job with an input; one that has another version of the same set gets this one in its place. */

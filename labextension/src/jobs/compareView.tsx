@@ -126,8 +126,12 @@ export function CompareView(props: {
           <thead>
             <tr>
               <td />
-              <th scope="col">{trans.__('job %1', before)}</th>
-              <th scope="col">{trans.__('job %1', after)}</th>
+              <th scope="col" data-acai-thing={before}>
+                {trans.__('job %1', before)}
+              </th>
+              <th scope="col" data-acai-thing={after}>
+                {trans.__('job %1', after)}
+              </th>
             </tr>
           </thead>
           {groups.map(group => (
