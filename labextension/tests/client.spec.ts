@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { AcaiClient } from '../src/core/client';
 import { answer, FakeTransport, makeStatus, nobody, refusal } from './fakes';
@@ -54,6 +54,32 @@ describe('AcaiClient', () => {
       code: 'server_unreachable',
       message: expect.stringContaining('cannot be reached') as string
     });
+  });
+
+  it('does not wait for a server that hangs, but for what it was told to change', async () => {
+    vi.useFakeTimers();
+    const hangs = new AcaiClient({
+      fetch: (_, { signal }) =>
+        new Promise((_answer, fail) => {
+          signal?.addEventListener('abort', () => {
+            fail(new Error('aborted'));
+          });
+        }),
+      openSocket: () => expect.fail('nobody follows')
+    });
+    const ended: string[] = [];
+    for (const method of ['GET', 'POST']) {
+      hangs.request('v1/status', { method }).catch((error: unknown) => {
+        ended.push(`${method} ${String(error)}`);
+      });
+    }
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(ended).toEqual([]);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(ended).toEqual([
+      expect.stringMatching(/^GET .*has not answered for a minute/)
+    ]);
+    vi.useRealTimers();
   });
 
   it.each([

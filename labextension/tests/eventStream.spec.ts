@@ -230,7 +230,7 @@ describe('EventStream', () => {
     socket().drop();
     stream.retry();
     stream.retry();
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(40_000);
     expect(sockets).toHaveLength(2);
   });
 
@@ -242,10 +242,29 @@ describe('EventStream', () => {
     dropAndReopen();
     expect(Date.now() - short).toBe(2_000);
     socket().accept();
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(30_000);
     const steady = Date.now();
     dropAndReopen();
     expect(Date.now() - steady).toBe(1_000);
+  });
+
+  it('takes a long silence for a broken connection, and what comes when nothing happens for none', () => {
+    socket().accept();
+    for (let beats = 0; beats < 5; beats += 1) {
+      vi.advanceTimersByTime(20_000);
+      socket().send({ events: [], last: 17 });
+    }
+    expect([sockets.length, states.at(-1)]).toEqual([1, 'live']);
+    vi.advanceTimersByTime(44_999);
+    expect(states.at(-1)).toBe('live');
+    vi.advanceTimersByTime(1);
+    expect([sockets[0]?.closed, states.at(-1)]).toEqual([true, 'reconnecting']);
+    vi.advanceTimersByTime(1_000); // as it was good for something until then
+    expect(socket().address).toBe('17');
+    vi.advanceTimersByTime(45_000); // nobody takes up the call
+    expect(sockets[1]?.closed).toBe(true);
+    vi.advanceTimersByTime(2_000);
+    expect(sockets).toHaveLength(3);
   });
 
   it('asks again when it cannot read what came', () => {

@@ -251,7 +251,7 @@ describe('JobStore', () => {
     expect(vi.getTimerCount()).toBe(0);
     ask.mockClear();
     say('default', event('job_finished', { number: 1_000 }));
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).not.toHaveBeenCalled();
   });
 });

@@ -48,7 +48,7 @@ function open() {
       details: {}
     };
     sockets[0]?.send({ events: [event] });
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
   };
   return { model, find, sockets, finish };
 }
@@ -71,7 +71,7 @@ describe('JobsModel', () => {
     const { model, find, sockets, finish } = open();
     expect(sockets).toHaveLength(0);
     model.setSeen(true);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     model.setSeen(false);
     find.mockClear();
     await finish();

@@ -136,7 +136,7 @@ describe('SweepModel', () => {
   it('asks nothing about one that has ended', async () => {
     const { ask, model } = open(table(row(1)), table(row(1)));
     model.setSeen(true);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).not.toHaveBeenCalled();
   });
 
@@ -146,21 +146,21 @@ describe('SweepModel', () => {
     model.setSeen(true);
     say({ subject: 'job 22' }); // the stream begins
     say();
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(1);
     say({ subject: 'job 22' });
     say({ kind: 'job_progressed' });
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(1);
     say({ kind: 'metadata_changed', details: { things: [2] } });
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(2);
     model.setSeen(false);
     say();
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(2);
     model.setSeen(true);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(3);
   });
 
@@ -171,7 +171,7 @@ describe('SweepModel', () => {
     model.setSeen(true);
     expect(sockets.map(socket => socket.address)).toEqual(['theirs']);
     say();
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(isLive(model.table)).toBe(false);
     expect(sockets.map(socket => socket.closed)).toEqual([true]);
     expect(vi.getTimerCount()).toBe(0);
@@ -183,12 +183,12 @@ describe('SweepModel', () => {
     const others = table(row(1, { created_at: '2027-01-01T00:00:00Z' }));
     const { ask, model } = open(live, others);
     model.setSeen(true);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(model.isOther).toBe(true);
     expect(model.table).toBe(live);
     model.setSeen(false);
     model.setSeen(true);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(1);
   });
 });

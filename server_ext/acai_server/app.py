@@ -402,7 +402,12 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         budgets=budgets,
         provisioner=provisioner,
         profiler=profiler,
-        events=Events(database, bus, slow_reader_seconds=settings.slow_reader_seconds),
+        events=Events(
+            database,
+            bus,
+            slow_reader_seconds=settings.slow_reader_seconds,
+            heartbeat_seconds=settings.heartbeat_seconds,
+        ),
         checkups=checkups_of(settings, database, objects, runner, notices, address, alone=AcaiApp.alone),
         objects=objects,
         signer=signer,

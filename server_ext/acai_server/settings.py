@@ -74,6 +74,7 @@ class Settings:
     event_bus: str
     public_url: str
     slow_reader_seconds: float
+    heartbeat_seconds: float
     requests_per_second: float
     uploads_per_user: int
     log_format: str

@@ -29,6 +29,13 @@ class TeamSettings(Configurable):
         help="Seconds after which a reader of events by WebSocket that does not take what was sent is disconnected; it "
         "can come back and resume. At least 0.1.",
     ).tag(config=True)
+    heartbeat_seconds = Float(
+        20.0,
+        min=0.1,
+        max=20.0,
+        help="Seconds after which readers of events by WebSocket are sent an empty page when nothing happened, so that "
+        "they know a quiet connection from a dead one. From 0.1 to 20.",
+    ).tag(config=True)
     requests_per_second = Float(
         0.0,
         min=0.0,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 JOB = "%%acai run --cpu 1\nprint('said')"
-SWEEP = """%%acai run --detach --memory 256Mi --cpu 0.5 -p n={{1,2}}
+SWEEP = """%%acai run --detach --memory 512Mi --cpu 0.5 --sweep n=1,2
 import pathlib, time
 while not pathlib.Path({gate!r}).exists(): time.sleep(0.05)"""
 SUBMITS = """import pathlib, time
@@ -70,9 +70,7 @@ def test_a_person_chooses_whether_cells_have_bars_and_which_groups_are_open(
     expect(form.field("p")).to_be_hidden()
 
 
-def test_a_sweep_that_still_runs_is_run_again_only_after_a_question(
-    start_lab: StartLab, open_page: OpenPage
-) -> None:
+def test_a_sweep_that_still_runs_is_run_again_only_after_a_question(start_lab: StartLab, open_page: OpenPage) -> None:
     lab = start_lab()
     page = open_page(lab).open()
     gate = lab.notebooks / "gate"

@@ -157,6 +157,18 @@ def wait_for_quiet(server: Server) -> int:
     return until(lambda: settled(server), "the jobs finishing")
 
 
+@LESS_THAN_A_WAIT
+def test_a_stream_says_now_and_then_that_nothing_has_happened(place: Place) -> None:
+    server = place.start(ACAI_HEARTBEAT_SECONDS="0.2")
+    quiet = {"events": [], "last": 0, "reload": False}
+    with server.stream("?since=0") as stream:
+        found = pages(stream)
+        assert [next(found) for _ in range(3)] == [quiet] * 3
+        submit(server)
+        numbers = [event["number"] for page in (next(found) for _ in range(5)) for event in page["events"]]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
 def test_many_events_come_in_pages(place: Place) -> None:
     server = place.start()
     assert server.status().status == 200

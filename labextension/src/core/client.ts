@@ -3,8 +3,12 @@ import {
   AcaiError,
   errorFromResponse,
   notEnabled,
+  serverSilent,
   serverUnreachable
 } from './errors';
+
+/** After so long nobody expects an answer to begin any more. What changes something is left to end as it will. */
+const PATIENCE_MS = 60_000;
 
 /** How requests leave the page. Paths are relative to `acai/api/`. */
 export interface ITransport {
@@ -88,13 +92,24 @@ export class AcaiClient {
   }
 
   private async send(path: string, init: RequestInit): Promise<Response> {
+    const patience = new AbortController();
+    const isRead = (init.method ?? 'GET') === 'GET';
+    const timer = setTimeout(() => {
+      patience.abort();
+    }, PATIENCE_MS);
     try {
-      return await this.transport.fetch(path, init);
+      const { signal } = patience;
+      return await this.transport.fetch(
+        path,
+        isRead ? { signal, ...init } : init
+      );
     } catch (error) {
       if (init.signal?.aborted) {
         throw error;
       }
-      throw serverUnreachable();
+      throw patience.signal.aborted ? serverSilent() : serverUnreachable();
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -30,6 +30,16 @@ export function serverUnreachable(): AcaiError {
   );
 }
 
+export function serverSilent(): AcaiError {
+  return new AcaiError(
+    'server_unreachable',
+    trans.__(
+      'The Jupyter server has not answered for a minute. It may be busy, or the connection to it gone: try again.'
+    ),
+    0
+  );
+}
+
 export function notEnabled(): AcaiError {
   return new AcaiError(
     'not_enabled',

@@ -34,6 +34,8 @@ export interface IEventStreamOptions {
 
 /** A connection shorter than this was no success: waiting times go on growing. */
 const STEADY_MS = 5_000;
+/** The server says something every 20 s, so that this is longer than it takes to hear of it twice. */
+const SILENCE_MS = 45_000;
 /** After so many of these in a row it is tried whether the server answers in another way. */
 const BLOCKED_FAILURES = 2;
 /** So many events the server puts on a page: on one with fewer are the last. */
@@ -78,8 +80,10 @@ export class EventStream {
   private open(): void {
     const socket = this.options.open(this.last);
     this.socket = socket;
+    this.listen();
     socket.onopen = () => {
-      this.openedAt = this.now();
+      this.openedAt = this.heardAt = this.now();
+      this.listen();
       if (this._state !== 'polling') {
         this.setState('live');
       } else {
@@ -90,6 +94,8 @@ export class EventStream {
       }
     };
     socket.onmessage = message => {
+      this.heardAt = this.now();
+      this.listen();
       this.setState('live');
       this.receive(message.data);
     };
@@ -99,9 +105,18 @@ export class EventStream {
     };
   }
 
-  private reopenLater(): void {
+  /** A server that hangs, or a link that is dead, closes nothing. */
+  private listen(): void {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => {
+      this.reopenLater(this.heardAt);
+    }, SILENCE_MS);
+  }
+
+  /** `goodUntil`: when the socket was last good for something. */
+  private reopenLater(goodUntil = this.now()): void {
     this.dropSocket();
-    if (this.openedAt !== null && this.now() - this.openedAt >= STEADY_MS) {
+    if (this.openedAt !== null && goodUntil - this.openedAt >= STEADY_MS) {
       this.failures = 0;
     }
     this.openedAt = null;
@@ -185,6 +200,7 @@ export class EventStream {
 
   private dropSocket(): void {
     clearTimeout(this.steady);
+    clearTimeout(this.silence);
     const socket = this.socket;
     this.socket = null;
     if (socket !== null) {
@@ -209,11 +225,13 @@ export class EventStream {
   private socket: IEventSocket | null = null;
   private last: number | null = null;
   private openedAt: number | null = null;
+  private heardAt = 0;
   private failures = 0;
   /** The server is being asked in the other way. */
   private isAsking = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private steady: ReturnType<typeof setTimeout> | undefined;
+  private silence: ReturnType<typeof setTimeout> | undefined;
 }
 
 function parsePage(data: unknown): Partial<IEventPage> | null {

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("acai_server.api")
 TRY_AGAIN_LATER = 1013
 POLICY_VIOLATION = 1008
-PATIENCE_SECONDS = 60.0
 
 
 class Waker:
@@ -123,17 +122,20 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
         events = self.services.events
         since = query.since
         waker = Waker(events)
+        told_at = time.monotonic()
         try:
             while True:
                 waker.reset()
                 await self.admit()
                 page: EventPage = await self.in_thread(events.after, self.member.project_id, since)
-                if page.events or page.reload or since is None:
+                quiet_seconds = time.monotonic() - told_at
+                if page.events or page.reload or since is None or quiet_seconds >= events.heartbeat_seconds:
                     text = msgspec.json.encode(page).decode()
+                    told_at = time.monotonic()
                     await asyncio.wait_for(self.write_message(text), events.slow_reader_seconds)
                 since = page.last
                 if not page.events:
-                    await waker.wait(self._patience())
+                    await waker.wait(self._patience(told_at + events.heartbeat_seconds))
         except (TimeoutError, WebSocketClosedError):
             self.close(TRY_AGAIN_LATER, "too slow")
         except (NotSignedIn, NotAllowed, ProjectNotFound) as error:
@@ -144,11 +146,12 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
             waker.close()
             self.close(TRY_AGAIN_LATER, "come back for the rest")
 
-    def _patience(self) -> float:
-        """How long to wait for news: until the token expires, at most."""
+    def _patience(self, deadline: float) -> float:
+        """How long to wait for news: until something is to be said in any case, or the token expires."""
+        patience = deadline - time.monotonic()
         expires = self.member.expires_at
-        left = PATIENCE_SECONDS if expires is None else (expires - datetime.now(UTC)).total_seconds()
-        return min(PATIENCE_SECONDS, max(0.1, left))
+        left = patience if expires is None else (expires - datetime.now(UTC)).total_seconds()
+        return max(0.1, min(patience, left))
 
     async def _relay(self, source: WebSocketClientConnection) -> None:
         """Pass on what the server that has the data sends; when it goes, so does this connection."""

@@ -15,16 +15,26 @@ if TYPE_CHECKING:
 
 PAGE = 500
 SLOW_READER_SECONDS = 15.0
+HEARTBEAT_SECONDS = 20.0
 
 
 class Events:
     """The table and the bus together."""
 
-    def __init__(self, database: Database, bus: EventBus, *, slow_reader_seconds: float = SLOW_READER_SECONDS) -> None:
+    def __init__(
+        self,
+        database: Database,
+        bus: EventBus,
+        *,
+        slow_reader_seconds: float = SLOW_READER_SECONDS,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+    ) -> None:
         self._database = database
         self._bus = bus
         self.slow_reader_seconds = slow_reader_seconds
         """Who does not take what was sent for so long is disconnected; they can come back and resume."""
+        self.heartbeat_seconds = heartbeat_seconds
+        """Who has been told nothing for so long is told that there is nothing."""
 
     def after(self, project: ProjectId, since: int | None) -> EventPage:
         """Return the events after a number; without one, where the project's stream is now."""
