@@ -6,7 +6,11 @@ import type { ConnectionState } from '../src/core/connectionStore';
 import { AcaiError, notEnabled } from '../src/core/errors';
 import { AboutView } from '../src/panel/aboutView';
 import { PanelView } from '../src/panel/panelView';
-import { wordsWhenAway } from '../src/panel/stateLine';
+import {
+  describeTrouble,
+  wordsWhenAway,
+  wordsWhenLate
+} from '../src/panel/stateLine';
 import { Fault } from '../src/views/fault';
 import { makeStatus } from './fakes';
 
@@ -45,10 +49,19 @@ describe('A tab whose server is away', () => {
     expect(wordsWhenAway({ ...state, stream: 'reconnecting' })).toMatch(
       /^The connection to the server is lost/
     );
-    for (const stream of ['live', 'polling'] as const) {
-      expect(wordsWhenAway({ ...state, stream })).toBe('');
-    }
+    expect(wordsWhenAway({ ...state, stream: 'live' })).toBe('');
     expect(wordsWhenAway({ kind: 'idle' })).toBe('');
+  });
+
+  it('says calmly that changes come late where no socket comes through', () => {
+    const status = makeStatus();
+    const state = { kind: 'connected', status, usual: 'default' } as const;
+    const late = { ...state, stream: 'polling' } as const;
+    expect(wordsWhenAway(late)).toBe('');
+    expect(wordsWhenLate(late)).toMatch(/^WebSockets do not come through/);
+    expect(describeTrouble(late)).toBe('changes come late');
+    const live = { ...state, stream: 'live' } as const;
+    expect(wordsWhenLate(live) + describeTrouble(live)).toBe('');
   });
 
   it('offers to try again where that may help', () => {

@@ -127,4 +127,8 @@ def test_where_websockets_are_blocked_it_says_so_and_asks_now_and_then(
     expect(ended).to_contain_text("quiet")
     expect(ended).to_contain_text("finished")
     expect(page.state).to_have_text(re.compile("^WebSockets do not come through to the server"))
-    assert page.barriers() == []
+    expect(page.page.get_by_role("button", name=re.compile("^ACAI: .* · changes come late$"))).to_be_visible()
+    page.choose("View", "ACAI Jobs")
+    late = page.page.locator(".jp-AcaiAway").get_by_role("status")
+    expect(late).to_have_text(re.compile("^WebSockets do not come through to the server"))
+    page.look_at("panel-late", page.panel, page.page.locator(".jp-AcaiAway"))

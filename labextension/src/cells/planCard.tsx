@@ -80,9 +80,9 @@ function Front(props: {
         {chosen >= 0 ? said : trans.__('not the one asked for: %1', said)}
       </output>
       {form.bound !== '' && (
-        <p className="jp-AcaiView-aside">
+        <span className="jp-AcaiForm-frontName">
           {trans.__('No larger ones: %1.', form.bound)}
-        </p>
+        </span>
       )}
     </div>
   );

@@ -7,7 +7,6 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStatusBar } from '@jupyterlab/statusbar';
 
 import { OPEN_JOB, OPEN_PANEL } from '../commandIds';
-import { projectToName } from '../connection/project';
 import { countsOf } from '../core/overviewText';
 import { trans } from '../core/translation';
 import { IAcaiConnection, IAcaiOverview, IAcaiPanel } from '../tokens';
@@ -86,7 +85,7 @@ function activateStatus(
   if (statusBar === null && labShell !== null) {
     return; // whoever turned the status bar off wants none
   }
-  const item = new StatusItem(overview.store, () => projectToName(connection), {
+  const item = new StatusItem(overview.store, connection, {
     isThere: () => app.commands.hasCommand(OPEN_PANEL),
     open: () => void app.commands.execute(OPEN_PANEL)
   });

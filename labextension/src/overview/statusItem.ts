@@ -2,9 +2,12 @@ import type { Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
+import { projectToName } from '../connection/project';
 import type { OverviewStore } from '../core/overviewStore';
 import { describeProject } from '../core/overviewText';
 import { trans } from '../core/translation';
+import { describeState, describeTrouble } from '../panel/stateLine';
+import type { IAcaiConnection } from '../tokens';
 
 /** Between two events, what runs goes on costing. */
 const TICK_MS = 30_000;
@@ -13,8 +16,7 @@ const TICK_MS = 30_000;
 export class StatusItem extends Widget {
   constructor(
     private readonly store: OverviewStore,
-    /** The project's name; empty for the one that goes without saying. */
-    private readonly project: () => string,
+    private readonly connection: IAcaiConnection,
     /** The panel, as far as it is there. */
     private readonly panel: { isThere: () => boolean; open: () => void }
   ) {
@@ -23,12 +25,12 @@ export class StatusItem extends Widget {
     this.button.type = 'button';
     this.button.className = 'jp-AcaiStatus-button';
     this.button.hidden = true; // until there is something to say
-    this.button.title = trans.__('Jobs of this project, and what today cost');
     this.button.addEventListener('click', panel.open);
     this.node.append(this.button);
     this.unsubscribe = store.subscribe(() => {
       this.follow();
     });
+    connection.stateChanged.connect(this.onState);
   }
 
   /** There is something to say from now on. */
@@ -42,6 +44,7 @@ export class StatusItem extends Widget {
   override dispose(): void {
     if (!this.isDisposed) {
       this.unsubscribe();
+      this.connection.stateChanged.disconnect(this.onState);
       clearInterval(this.timer);
       super.dispose();
     }
@@ -54,14 +57,24 @@ export class StatusItem extends Widget {
       const cost = this.store.costToday(new Date());
       this.button.hidden = false;
       this.button.disabled = !this.panel.isThere();
-      const name = ['ACAI', this.project()].filter(Boolean).join(' ');
+      const { state } = this.connection;
+      const name = ['ACAI', projectToName(this.connection)];
+      const said = [describeProject(overview, cost), describeTrouble(state)];
       this.button.textContent = trans.__(
         '%1: %2',
-        name,
-        describeProject(overview, cost)
+        name.filter(Boolean).join(' '),
+        said.filter(Boolean).join(' · ')
       );
+      this.button.title =
+        describeTrouble(state) === ''
+          ? trans.__('Jobs of this project, and what today cost')
+          : describeState(state).sentence;
     }
   }
+
+  private readonly onState = (): void => {
+    this.update();
+  };
 
   private follow(): void {
     if (this.isActive !== this.wasActive) {

@@ -3,9 +3,9 @@ import * as React from 'react';
 
 import type { IProjectConnection } from '../tokens';
 import { Fault } from '../views/fault';
-import { wordsWhenAway } from './stateLine';
+import { wordsWhenAway, wordsWhenLate } from './stateLine';
 
-/** Above what a tab shows: why nothing new comes from the server, and a way to try at once. Hidden while all is well. */
+/** Above what a tab shows: why nothing new comes from the server, and a way to try at once, or why it comes late. Hidden while all is well. */
 export class AwayNote extends ReactWidget {
   constructor(private readonly connection: IProjectConnection) {
     super();
@@ -23,16 +23,23 @@ export class AwayNote extends ReactWidget {
   }
 
   protected override render(): React.ReactElement {
-    return (
+    const { state } = this.connection;
+    const late = wordsWhenLate(state);
+    return late === '' ? (
       <Fault
-        words={wordsWhenAway(this.connection.state)}
+        words={wordsWhenAway(state)}
         onAgain={() => void this.connection.connect()}
       />
+    ) : (
+      <p className="jp-AcaiView-note" role="status">
+        {late}
+      </p>
     );
   }
 
   private readonly follow = (): void => {
-    this.setHidden(wordsWhenAway(this.connection.state) === '');
+    const { state } = this.connection;
+    this.setHidden(wordsWhenAway(state) + wordsWhenLate(state) === '');
     this.update();
   };
 }

@@ -53,6 +53,26 @@ function describeConnected(
   };
 }
 
+/** The same in a word or two, where there is room for no more; empty while all is well. */
+export function describeTrouble(state: ConnectionState): string {
+  if (state.kind === 'connected') {
+    const { stream } = state;
+    return stream === 'polling'
+      ? trans.__('changes come late')
+      : stream === 'reconnecting'
+        ? trans.__('connection lost')
+        : '';
+  }
+  return state.kind === 'unavailable' ? trans.__('no connection') : '';
+}
+
+/** Why what comes from the server comes late; empty where it does not. */
+export function wordsWhenLate(state: ConnectionState): string {
+  return state.kind === 'connected' && state.stream === 'polling'
+    ? describeState(state).sentence
+    : '';
+}
+
 /** Why nothing comes from the server; empty while it does, or nobody knows yet. */
 export function wordsWhenAway(state: ConnectionState): string {
   const isAway =
