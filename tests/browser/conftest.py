@@ -70,8 +70,8 @@ def start_lab(installed: Installation, home: Path, digits: Path, tmp_path: Path)
     notebooks = copy_notebooks(ROOT / "notebooks", tmp_path / "notebooks", digits)
     started: list[JupyterLab] = []
 
-    def start(program: str = "jupyter-lab", whose: Path = home) -> JupyterLab:
-        started.append(JupyterLab(installed, whose, notebooks, program))
+    def start(program: str = "jupyter-lab", whose: Path = home, options: tuple[str, ...] = ()) -> JupyterLab:
+        started.append(JupyterLab(installed, whose, notebooks, program, options))
         return started[-1].start()
 
     yield start

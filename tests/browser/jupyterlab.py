@@ -44,6 +44,7 @@ class JupyterLab:
     home: Path
     notebooks: Path
     program: str = "jupyter-lab"
+    options: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
     token: str = TOKEN
     log: list[str] = field(default_factory=list)
@@ -63,6 +64,7 @@ class JupyterLab:
         command = [str(self.installation.programs / self.program), *_QUIET]
         command += [f"--IdentityProvider.token={self.token}"]
         command += [f"--ServerApp.port={self.port}", f"--ServerApp.root_dir={self.notebooks}"]
+        command += self.options
         command += ["--allow-root"] if os.geteuid() == 0 else []
         self._process = subprocess.Popen(
             command,

@@ -9,11 +9,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import JOBS_MS
+from tests.browser.test_cell_settings import JOB, open_form
+from tests.browser.test_cells import bar
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.browser.conftest import OpenPage, StartLab
+    from tests.browser.page import LabPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # the first one builds and installs the wheel
 
@@ -53,7 +56,11 @@ def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, ope
     tabs = ["Provenance", "Jobs", "a.txt · versions"]
     for tab in tabs:
         expect(page.page.get_by_role("tab", name=tab, exact=True)).to_be_visible()
-    page.hold_timers()
+    dark = in_the_dark(open_page(lab).open())
+    dark.open_panel()
+    dark.choose("View", "ACAI Jobs")
+    for one in (page, dark):
+        one.hold_timers()
     lab.stop()
     lost = page.page.get_by_role("alert").filter(has_text="The connection to the server is lost.")
     again = page.page.locator(".jp-AcaiAway").get_by_role("button", name="Try again")
@@ -61,35 +68,66 @@ def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, ope
         page.page.get_by_role("tab", name=tab, exact=True).click()
         expect(lost.filter(visible=True)).to_have_count(1)
         expect(again.filter(visible=True)).to_have_count(1)
-    page.photograph("tab-away")
+    for one, theme in ((page, "light"), (dark, "dark")):
+        away = one.page.locator(".jp-AcaiAway").filter(visible=True)
+        expect(away).to_contain_text("The connection to the server is lost.")
+        assert one.barriers(away) == []
+        one.photograph(f"tab-away-{theme}")
+    expect(dark.state).to_contain_text("The connection to the server is lost.")
+    assert dark.barriers() == []
     lab.start()
     again.filter(visible=True).click()
     expect(lost.filter(visible=True)).to_have_count(0)
-    page.forgive(".")  # what JupyterLab says of a server that was away
+    for one in (page, dark):
+        one.forgive(".")  # what JupyterLab says of a server that was away
+
+
+def in_the_dark(page: LabPage) -> LabPage:
+    """A page that wears the dark theme, as none can be changed once its server is away."""
+    page.use_theme("JupyterLab Dark")
+    return page
 
 
 def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: StartLab, open_page: OpenPage) -> None:
     lab = start_lab()
     page = open_page(lab).open()
     page.close_dialogs()
+    page.new_notebook()
+    page.run("%load_ext acai_jupyter")
+    page.run(JOB)
+    expect(bar(page, 1)).to_contain_text("job 1 · finished", timeout=JOBS_MS)
+    form = open_form(page, "%%acai run")
+    form.tells("machine", "1 vCPU")
     page.open_panel()
     expect(page.state).to_have_text("Connected.")
+    dark = in_the_dark(open_page(lab).open())
+    dark.close_dialogs()
+    dark.open_panel()
+    expect(dark.state).to_have_text("Connected.")
     page.choose("View", "ACAI Jobs")
     jobs = page.page.get_by_role("region", name="all jobs", exact=True)
-    expect(jobs.get_by_role("status").filter(has_text="0 jobs")).to_be_visible()
+    expect(jobs.get_by_role("status").filter(has_text="1 job")).to_be_visible()
     lab.stop()
     lab.forget_sessions()
     lab.start()
     expect(page.state).to_have_text(re.compile("^You are signed out. Reload the page and sign in again"))
-    assert page.barriers() == []
-    page.photograph("panel-signed-out")
+    for one, theme in ((page, "light"), (dark, "dark")):
+        expect(one.state).to_have_text(re.compile("^You are signed out"))
+        assert one.barriers() == []
+        one.photograph(f"panel-signed-out-{theme}")
+    page.page.get_by_role("tab", name="Untitled.ipynb").click()
+    form.type("memory", "1Gi")
+    expect(form.region.get_by_role("alert")).to_contain_text("You are signed out. Reload the page and sign in again")
+    assert page.barriers(form.region) == []
+    page.photograph("job-form-signed-out")
     page.try_again.click()
     expect(page.state).to_have_text(re.compile("^You are signed out"))
     page.open()
     page.choose("View", "ACAI Panel")  # whether or not the layout was kept already
     expect(page.state).to_have_text("Connected.")
     page.choose("View", "ACAI Jobs")
-    expect(jobs.get_by_role("status").filter(has_text="0 jobs")).to_be_visible()
+    expect(jobs.get_by_role("status").filter(has_text="1 job")).to_be_visible()
+    dark.forgive(".")
     page.forgive(".")  # what JupyterLab says of a server that was away, and does not know it
 
 

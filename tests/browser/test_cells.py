@@ -25,10 +25,24 @@ def bar(page: LabPage, number: int) -> Locator:
     return page.notebook.get_by_role("region", name=f"the cell's job {number}", exact=True)
 
 
+def found_in_palette(page: LabPage, words: str) -> list[str]:
+    """What the command palette offers for some words. Its entries have no role of their own."""
+    page.page.keyboard.press("Control+Shift+c")
+    page.page.get_by_placeholder("Search").last.fill(words)
+    found = page.page.locator(".lm-CommandPalette-itemLabel")
+    expect(found.first).to_be_visible()
+    labels = found.all_inner_texts()
+    page.page.keyboard.press("Escape")
+    return labels
+
+
 def show_provenance(page: LabPage) -> None:
     """Ask the bar of job 1 for it, which is drawn beside."""
     bar(page, 1).click(button="right")
-    page.page.get_by_role("menuitem", name="Show Provenance").click()
+    entry = page.page.get_by_role("menu").get_by_role("menuitem", name="Show Provenance")
+    assert page.barriers(entry) == []
+    page.photograph("cell-menu")
+    entry.click()
     drawn = page.page.get_by_role("region", name="provenance", exact=True)
     expect(drawn.get_by_role("button", name=re.compile("job 1")).first).to_be_visible()
 
@@ -76,5 +90,8 @@ def test_a_button_makes_a_cell_a_job_whose_bar_stays_without_a_kernel_and_in_a_s
     page.page.keyboard.press("Control+Home")
     page.page.keyboard.insert_text("# ")
     expect(bar(page, 1)).to_have_count(0)
+    page.page.keyboard.press("Escape")
+    assert found_in_palette(page, "as job") == ["Run as Job", "Run as Job…"]
+    assert {"ACAI: Open Panel", "ACAI: Open Provenance"} <= set(found_in_palette(page, "acai"))
     # ipywidgets asks a kernel that has only begun for what the one before it had.
     second.troubles = [one for one in second.troubles if "Comm not found" not in one]

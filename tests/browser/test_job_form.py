@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.page import JOBS_MS
+from tests.browser.page import JOBS_MS, THEMES
 from tests.browser.test_cells import bar
 from tests.browser.test_views import save
 
@@ -83,10 +83,13 @@ def correct(form: Form) -> None:
     form.page.page.keyboard.type("nots")
     expect(alert).to_contain_text("There is no file set 'nots'")
     expect(form.field("input")).to_have_attribute("aria-invalid", "true")
-    form.type("input", "no")
     offered = form.region.get_by_role("list", name="for input").get_by_role("button")
-    expect(offered).to_have_text(["notes"])
-    form.page.photograph("job-form-offers")
+    for theme in THEMES:
+        form.page.use_theme(theme)
+        form.type("input", "no")
+        expect(offered).to_have_text(["notes"])
+        form.page.photograph(f"job-form-offers-{theme.removeprefix('JupyterLab ').lower().replace(' ', '-')}")
+        assert form.page.barriers(form.region) == [], theme
     form.page.page.keyboard.press("Escape")
     expect(offered).to_have_count(0)
     form.page.page.keyboard.type("t")

@@ -17,22 +17,38 @@ if TYPE_CHECKING:
     from playwright.sync_api import Response
 
     from tests.browser.conftest import OpenPage, StartLab
+    from tests.packaging.distributions import Installation
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 EVIL = "<img src=x onerror=\\\"document.title='owned'\\\">"
 WAITS = "import pathlib, time\nwhile not pathlib.Path({gate!r}).exists(): time.sleep(0.05)"
 MOST_AT_START = 60_000
+# Each stands only in what is loaded when first needed: the graph, the table, tabs, a form, a log.
+LATER = ("jp-AcaiProvenance-explorer", "jp-AcaiGrid-check", "jp-AcaiCompare-table", "jp-AcaiForm-run", "jp-AcaiLog-all")
 LOOK_AWAY = "document.hasFocus = () => false"
 
 
+def scripts_of(answers: list[Response]) -> list[Response]:
+    """Our scripts among what was loaded."""
+    return [one for one in answers if re.search(r"/acai-jupyter/static/.*\.js", one.url)]
+
+
 def size_of_scripts(answers: list[Response]) -> int:
-    """How large our scripts among what was loaded are together, compressed."""
-    ours = [one for one in answers if re.search(r"/acai-jupyter/static/.*\.js", one.url)]
-    return sum(len(zlib.compress(one.body(), 9)) for one in ours)
+    """How large they are together, compressed."""
+    return sum(len(zlib.compress(one.body(), 9)) for one in scripts_of(answers))
+
+
+def check_start(answers: list[Response], installed: Installation) -> None:
+    """Little is loaded with the page, and nothing of what is loaded when it is first needed."""
+    assert 1000 < size_of_scripts(answers) < MOST_AT_START
+    shipped = "".join(one.read_text() for one in installed.folder.rglob("labextensions/acai-jupyter/static/*.js"))
+    loaded = "".join(one.text() for one in scripts_of(answers))
+    assert [words in shipped for words in LATER] == [True] * len(LATER)
+    assert [words for words in LATER if words in loaded] == []
 
 
 def test_running_waiting_and_ended_jobs_are_seen_wherever_one_looks(
-    start_lab: StartLab, open_page: OpenPage, home: Path
+    start_lab: StartLab, open_page: OpenPage, home: Path, installed: Installation
 ) -> None:
     config = home / ".config" / "acai" / "config.toml"
     config.parent.mkdir(parents=True)
@@ -45,7 +61,7 @@ def test_running_waiting_and_ended_jobs_are_seen_wherever_one_looks(
     status = page.page.get_by_role("button", name=re.compile("^ACAI: "))
     expect(status).to_have_text("ACAI: 0 running · $0.00 today", timeout=JOBS_MS)
     page.page.wait_for_load_state("networkidle")  # what would be loaded a little later belongs to the start
-    assert 1000 < size_of_scripts(answers) < MOST_AT_START
+    check_start(answers, installed)
     gate = lab.notebooks / "gate"
     page.new_notebook()
     page.run("%load_ext acai_jupyter")
@@ -72,6 +88,7 @@ def test_running_waiting_and_ended_jobs_are_seen_wherever_one_looks(
     expect(page.panel.get_by_role("region", name="Recent jobs").get_by_role("button")).to_have_count(2)
     expect(tab).to_have_attribute("data-acai-badge", "")
     page.photograph("overview-notification")
+    assert page.barriers(told) == []
     page.page.get_by_role("button", name="Open job 2").click()
     opened = page.page.get_by_role("tabpanel").get_by_role("region", name="job 2", exact=True)
     expect(opened).to_contain_text("job 2 · finished")
