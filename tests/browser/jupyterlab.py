@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.packaging.distributions import Installation
@@ -80,6 +83,16 @@ class JupyterLab:
         assert said.wait(START_SECONDS), self.text
         assert self._process.poll() is None, self.text
         return self
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Let it answer nothing and close nothing for a while, as one on a machine that swaps."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def forget_sessions(self) -> None:
         """Let nobody be signed in any more who was, when it starts again."""
