@@ -116,7 +116,7 @@ def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: St
     expect(page.state).to_have_text("Connected.")
     dark = in_the_dark(open_page(lab).open())
     dark.close_dialogs()
-    dark.open_panel()
+    dark.choose("View", "ACAI Panel")
     expect(dark.state).to_have_text("Connected.")
     page.choose("View", "ACAI Jobs")
     jobs = page.page.get_by_role("region", name="all jobs", exact=True)

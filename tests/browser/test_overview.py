@@ -23,8 +23,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 EVIL = "<img src=x onerror=\\\"document.title='owned'\\\">"
 WAITS = "import pathlib, time\nwhile not pathlib.Path({gate!r}).exists(): time.sleep(0.05)"
 MOST_AT_START = 60_000
-# Each stands only in what is loaded when first needed: the graph, the table, tabs, a form, a log.
-LATER = ("jp-AcaiProvenance-explorer", "jp-AcaiGrid-check", "jp-AcaiCompare-table", "jp-AcaiForm-run", "jp-AcaiLog-all")
+# Each is said only by what is loaded when first needed: the graph, the table, a comparison, a form, a log.
+LATER = (
+    "Fade what this is not true of",
+    "which jobs, like: %1",
+    "show what is the same too",
+    "Nothing was run: first correct",
+    "to the end, the log of job",
+)
 LOOK_AWAY = "document.hasFocus = () => false"
 
 
