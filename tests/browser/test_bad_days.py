@@ -135,6 +135,8 @@ def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: St
     page.photograph("job-form-signed-out")
     page.try_again.click()
     expect(page.state).to_have_text(re.compile("^You are signed out"))
+    kernel = page.page.get_by_role("dialog").filter(has_text="Select Kernel")  # its kernel went with the server
+    page.page.add_locator_handler(kernel, lambda shown: shown.get_by_role("button", name="No Kernel").click())
     page.open()
     page.choose("View", "ACAI Panel")  # whether or not the layout was kept already
     expect(page.state).to_have_text("Connected.")
