@@ -3,6 +3,7 @@ import type { ReadonlyPartialJSONValue } from '@lumino/coreutils';
 import { Panel, Widget } from '@lumino/widgets';
 
 import type { IPlainForms } from '../core/plainForms';
+import { ownKeys } from '../panel/ownKeys';
 import type { ViewServices } from './services';
 
 export const KINDS = ['job', 'jobs', 'sweep'] as const;
@@ -35,6 +36,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   ) {
     super();
     this.addClass('jp-AcaiView');
+    ownKeys(this.node);
     this.addWidget(this.text);
     this.unwatch = services.visibility.watch(this.node, isSeen => {
       this.setSeen(isSeen);

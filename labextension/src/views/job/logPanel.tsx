@@ -42,12 +42,7 @@ interface ILogSource {
 export function LogPanel(props: ILogPanelProps): React.ReactElement {
   const { job, logBytes } = props.model;
   return (
-    <div
-      className="jp-AcaiLog"
-      data-lm-suppress-shortcuts="true"
-      onFocus={props.onUse}
-      onWheel={props.onUse}
-    >
+    <div className="jp-AcaiLog" onFocus={props.onUse} onWheel={props.onUse}>
       {isGiven(job.answered_by) ? (
         <AnsweringLog {...props} number={job.answered_by} />
       ) : (

@@ -91,12 +91,7 @@ function QueryField(props: { model: JobsModel }): React.ReactElement {
   const { model } = props;
   const [text, setText] = React.useState(model.query);
   return (
-    // A notebook's shortcuts are not for who types here.
-    <div
-      className="jp-AcaiJobs-query"
-      role="search"
-      data-lm-suppress-shortcuts="true"
-    >
+    <div className="jp-AcaiJobs-query" role="search">
       <input
         type="search"
         className="jp-AcaiLog-search"

@@ -151,7 +151,6 @@ function BestBy(props: {
       <span aria-hidden="true">{trans.__('compare by')}</span>
       <select
         className="jp-AcaiView-select"
-        data-lm-suppress-shortcuts="true"
         aria-label={trans.__('Compare by')}
         value={choice.metric}
         onChange={event => {
