@@ -194,6 +194,42 @@ describe('JobStore', () => {
     expect(gone.model.identity).toBe('gone');
   });
 
+  const away = new AcaiError('server_unreachable', 'Away.', 0);
+
+  it('asks again for an end that it could not ask for, later and later', async () => {
+    const { ask, model } = open(makeJob(), [makeJob(), makeJob(), away]);
+    model.look();
+    await settle();
+    say('default', begun, event('job_finished'));
+    await settle();
+    expect(model.error?.message).toBe('Away.');
+    ask.mockClear();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(ask.mock.calls.length).toBeGreaterThan(1);
+    expect(ask.mock.calls.length).toBeLessThan(8);
+    ask.mockResolvedValue(makeFinished());
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(model.job.state).toBe('finished');
+    expect(model.error).toBeNull();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('asks at once what it could not, when it hears the server again or is looked at anew', async () => {
+    const { ask, model } = open(makeJob(), [away]);
+    const leave = model.look();
+    await settle();
+    ask.mockClear();
+    sockets[0]?.accept();
+    await settle();
+    expect(ask).toHaveBeenCalledTimes(1);
+    leave();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ask).toHaveBeenCalledTimes(1);
+    model.look();
+    await settle();
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
   it('asks no more for what it may not see', async () => {
     const refusal = new AcaiError('not_allowed', 'It is not yours.', 403);
     const { ask, model } = open(makeJob(), [refusal]);

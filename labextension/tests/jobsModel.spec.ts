@@ -80,4 +80,22 @@ describe('JobsModel', () => {
     expect(sockets.map(socket => socket.closed)).toEqual([true]);
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  it('asks again what was not answered, also for others that were chosen meanwhile', async () => {
+    const { model, find, finish } = open();
+    model.setSeen(true);
+    await vi.runAllTimersAsync();
+    const away = new AcaiError('unavailable', 'Away.', 503);
+    find.mockRejectedValueOnce(away).mockRejectedValueOnce(away);
+    await finish();
+    expect(model.page.rows[0]?.values).toEqual(['finished']);
+    expect(model.error).toBeNull();
+    find.mockRejectedValueOnce(away);
+    await model.choose('number = 1');
+    expect(model.error?.message).toBe('Away.');
+    await vi.runAllTimersAsync();
+    expect(model.error).toBeNull();
+    expect(find.mock.lastCall?.[0].query).toBe('number = 1');
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

@@ -10,6 +10,7 @@ import {
   isLive,
   pageOf
 } from '../src/core/sweepTable';
+import { AcaiError } from '../src/core/errors';
 import { EventStreams } from '../src/core/eventStreams';
 import { sweepForms } from '../src/core/plainForms';
 import { SweepModel } from '../src/views/sweep/model';
@@ -190,5 +191,19 @@ describe('SweepModel', () => {
     model.setSeen(true);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it('asks again for an end that it could not ask for', async () => {
+    const live = table(row(1, { state: 'running' }));
+    const { ask, model } = open(live, table(row(1)));
+    const away = new AcaiError('server_unreachable', 'Away.', 0);
+    ask.mockRejectedValueOnce(away).mockRejectedValueOnce(away);
+    model.setSeen(true);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(model.error?.message).toBe('Away.');
+    await vi.runAllTimersAsync();
+    expect(model.error).toBeNull();
+    expect(isLive(model.table)).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

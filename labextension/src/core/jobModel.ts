@@ -3,6 +3,7 @@ import type { AcaiError } from './errors';
 import { asAcaiError } from './connectionStore';
 import { Follower, type IEventListener, type IFollowing } from './eventStreams';
 import { currentAttempt, hasEnded, lastAttempt } from './jobText';
+import { Retries } from './retries';
 
 export type Sample = [number, number, number, number, number];
 
@@ -108,6 +109,7 @@ export class JobModel {
   /** Nobody shows it any more. */
   dispose(): void {
     this.follower.want(false);
+    this.retries.rest();
   }
 
   private hear(event: IEvent): void {
@@ -126,7 +128,7 @@ export class JobModel {
     }
   }
 
-  /** Ask the server; once more if something was said meanwhile. Never rejects. */
+  /** Ask the server; once more if something was said meanwhile, or later if it did not answer. Never rejects. */
   refresh(): Promise<void> {
     this.isStale = true;
     this.pending ??= this.askWhileStale().finally(() => {
@@ -150,9 +152,13 @@ export class JobModel {
     while (this.isStale) {
       this.isStale = false;
       try {
-        this.check(await this.source.ask(this.project, this.number));
+        const job = await this.source.ask(this.project, this.number);
+        this.retries.rest();
+        this.check(job);
       } catch (error) {
+        this.isStale = true;
         this.fail(asAcaiError(error));
+        return;
       }
     }
   }
@@ -176,6 +182,9 @@ export class JobModel {
     }
     if (isRefusal(error)) {
       this._identity = 'refused';
+    }
+    if (this.isThere && this.watchers > 0) {
+      this.retries.fail(error);
     }
     this.tell();
   }
@@ -219,9 +228,17 @@ export class JobModel {
       },
       onReload: () => {
         this.doubt();
+      },
+      onState: state => {
+        this.retries.hear(state);
       }
     })
   );
+  private readonly retries = new Retries(() => {
+    if (this.watchers > 0 && this.isThere) {
+      void this.refresh();
+    }
+  });
   private readonly listeners = new Set<() => void>();
   private watchers = 0;
   private isStale = true;

@@ -6,6 +6,7 @@ import {
   type IEventListener,
   type IFollowing
 } from '../../core/eventStreams';
+import { mayPass, Retries } from '../../core/retries';
 
 /** Events that come close together are one reason to ask. */
 const PAUSE_MS = 300;
@@ -63,6 +64,7 @@ export class JobsModel {
   dispose(): void {
     this.isSeen = false;
     this.follower.want(false);
+    this.retries.rest();
     clearTimeout(this.timer);
   }
 
@@ -79,10 +81,29 @@ export class JobsModel {
       }
     } catch (error) {
       if (asked === this.chosen) {
-        this.fault = asAcaiError(error);
+        this.refuse(asked, asAcaiError(error));
       }
     }
     this.tell();
+  }
+
+  /** A query that nobody understands is forgotten; one that was not answered is asked again. */
+  private refuse(asked: IFindThings, error: AcaiError): void {
+    if (mayPass(error)) {
+      this.request = asked;
+      this.fault = null;
+      this.fail(error);
+    } else {
+      this.fault = error;
+    }
+  }
+
+  private fail(error: AcaiError): void {
+    this._error = error;
+    this.isStale = true;
+    if (this.isSeen) {
+      this.retries.fail(error);
+    }
   }
 
   private doubt(): void {
@@ -109,11 +130,12 @@ export class JobsModel {
         this._page = page;
         this._error = null;
       }
+      this.retries.rest();
+      this.askSoon();
     } catch (error) {
-      this._error = asAcaiError(error);
+      this.fail(asAcaiError(error));
     }
     this.tell();
-    this.askSoon();
   }
 
   private tell(): void {
@@ -132,9 +154,15 @@ export class JobsModel {
       },
       onReload: () => {
         this.doubt();
+      },
+      onState: state => {
+        this.retries.hear(state);
       }
     })
   );
+  private readonly retries = new Retries(() => {
+    this.askSoon();
+  });
   private timer: ReturnType<typeof setTimeout> | undefined;
   private chosen: IFindThings | null = null;
   private fault: AcaiError | null = null;

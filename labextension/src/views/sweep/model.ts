@@ -7,6 +7,7 @@ import {
   type IFollowing
 } from '../../core/eventStreams';
 import { isAbout } from '../../core/jobModel';
+import { Retries } from '../../core/retries';
 import { isLive } from '../../core/sweepTable';
 
 /** Events that come close together are one reason to ask. */
@@ -76,6 +77,7 @@ export class SweepModel {
   dispose(): void {
     this.isSeen = false;
     this.follower.want(false);
+    this.retries.rest();
     clearTimeout(this.timer);
   }
 
@@ -100,8 +102,10 @@ export class SweepModel {
     try {
       this.take(await this.source.ask());
       this._error = null;
+      this.retries.rest();
     } catch (error) {
       this._error = asAcaiError(error);
+      this.isStale = true;
     }
     if (!this.isLive) {
       this.follower.want(false);
@@ -109,7 +113,11 @@ export class SweepModel {
     for (const listener of [...this.listeners]) {
       listener();
     }
-    this.askSoon();
+    if (this._error === null) {
+      this.askSoon();
+    } else if (this.isSeen) {
+      this.retries.fail(this._error);
+    }
   }
 
   private take(table: ISweepTable): void {
@@ -135,9 +143,15 @@ export class SweepModel {
       },
       onReload: () => {
         this.doubt();
+      },
+      onState: state => {
+        this.retries.hear(state);
       }
     })
   );
+  private readonly retries = new Retries(() => {
+    this.askSoon();
+  });
   private timer: ReturnType<typeof setTimeout> | undefined;
   private _error: AcaiError | null = null;
 }
