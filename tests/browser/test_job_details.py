@@ -82,12 +82,16 @@ def run_with_changes(page: LabPage, table: Table) -> None:
     name.fill("smaller")
     name.press("Enter")
     expect(form.get_by_role("status")).to_have_text("job 4 was submitted")
+    form.get_by_role("button", name="run with these values").dblclick()
+    name.press("Enter")
     form.get_by_role("button", name="open job 4").click()
     again = page.page.get_by_role("tabpanel", name="job 4").get_by_role("region", name="job 4", exact=True)
     expect(again).to_contain_text("finished", timeout=JOBS_MS)
     again.get_by_role("button", name="details, job 4").click()
     expect(again).to_contain_text("smaller")
     expect(again).to_contain_text("768 MB")
+    page.page.get_by_role("tab", name="Jobs", exact=True).click()
+    expect(table.count).to_have_text("4 jobs")
 
 
 def read_log(page: LabPage, job: Locator) -> None:

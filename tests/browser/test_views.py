@@ -119,7 +119,7 @@ def test_jobs_are_ended_and_run_again_by_the_keyboard(start_lab: StartLab, open_
     page.notebook.get_by_role("button", name="yes, end job 1").press("Enter")
     expect(view(page, 1)).to_contain_text("job 1 was killed by", timeout=JOBS_MS)
     gate.touch()
-    button(page, "run again", 1).press("Enter")
+    button(page, "run again", 1).dblclick()  # which is once, or the sweep would be another
     expect(view(page, 2)).to_contain_text("job 2 · finished", timeout=JOBS_MS)
     page.run("%%acai run --sweep lr=1,2 --memory 512Mi --detach\nimport time\nwhile True: time.sleep(0.05)")
     sweep = page.notebook.get_by_role("region", name="sweep-3", exact=True)

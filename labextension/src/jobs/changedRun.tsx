@@ -29,23 +29,23 @@ export function ChangedRun(props: IChangedRunProps): React.ReactElement {
   const { request, submit, onOpen } = props;
   const [draft, setDraft] = React.useState<IDraft>(() => draftOf(request));
   const [fault, setFault] = React.useState<IFault | null>(null);
-  const [isSending, setSending] = React.useState(false);
+  /** What was submitted last, or is on its way: once, until somebody types. */
+  const [sent, setSent] = React.useState<IDraft | null>(null);
   const [made, setMade] = React.useState<number | null>(null);
   const id = React.useId();
   const send = async () => {
     setFault(null);
     setMade(null);
-    setSending(true);
+    setSent(draft);
     try {
       setMade((await submit(changedRequest(request, draft))).number);
     } catch (error) {
+      setSent(now => (now === draft ? null : now));
       setFault(
         error instanceof BadField
           ? { field: error.field, words: error.message }
           : { field: null, words: asAcaiError(error).message }
       );
-    } finally {
-      setSending(false);
     }
   };
   return (
@@ -55,7 +55,7 @@ export function ChangedRun(props: IChangedRunProps): React.ReactElement {
       data-lm-suppress-shortcuts="true"
       onSubmit={event => {
         event.preventDefault();
-        if (!isSending) {
+        if (sent !== draft) {
           void send();
         }
       }}
@@ -81,7 +81,7 @@ export function ChangedRun(props: IChangedRunProps): React.ReactElement {
         type="submit"
         className="jp-AcaiView-button"
         data-loud=""
-        aria-disabled={isSending}
+        aria-disabled={sent === draft}
       >
         {trans.__('run with these values')}
       </button>

@@ -10,11 +10,13 @@ export function Action(props: {
   name?: string;
   isOpen?: boolean;
   isLoud?: boolean;
+  /** It does what it was pressed for, and nothing more meanwhile. */
+  isBusy?: boolean;
   /** It comes in place of the button that was pressed. */
   takesFocus?: boolean;
   onClick: () => void;
 }): React.ReactElement {
-  const { words, of, isOpen, isLoud, takesFocus = false, onClick } = props;
+  const { words, of, isOpen, isLoud, isBusy, takesFocus = false } = props;
   const name =
     props.name ??
     (of === undefined ? undefined : trans.__('%1, job %2', words, of));
@@ -32,7 +34,9 @@ export function Action(props: {
       data-loud={isLoud === true ? '' : undefined}
       aria-label={name}
       aria-expanded={isOpen}
-      onClick={onClick}
+      // Not `disabled`, which would take the keyboard's focus away.
+      aria-disabled={isBusy}
+      onClick={isBusy === true ? undefined : props.onClick}
     >
       {words}
     </button>

@@ -9,6 +9,8 @@ export interface IActionsProps {
   canAct: boolean;
   showsLog: boolean;
   showsDetails: boolean;
+  /** The job is being submitted once more. */
+  isRunAgain: boolean;
   onLog: () => void;
   onDetails: () => void;
   onKill: () => void;
@@ -42,6 +44,7 @@ export function Actions(props: IActionsProps): React.ReactElement {
         <Action
           words={trans.__('run again')}
           of={number}
+          isBusy={props.isRunAgain}
           onClick={props.onRunAgain}
         />
       )}

@@ -22,3 +22,21 @@ export function useSeconds(ticker: Ticker, isWanted: boolean): Date {
   }, [ticker, isWanted]);
   return now;
 }
+
+/** Who presses twice in a moment means once, also where the first press is answered at once. */
+const PRESS_MS = 1_000;
+
+/** Do what a button is for, once at a time. Returns whether it is being done, and what to call for it. */
+export function useOnce(act: () => Promise<void>): [boolean, () => void] {
+  const [isBusy, setBusy] = React.useState(false);
+  const press = () => {
+    setBusy(true);
+    const moment = new Promise<void>(resolve => {
+      setTimeout(resolve, PRESS_MS);
+    });
+    void Promise.allSettled([act(), moment]).then(() => {
+      setBusy(false);
+    });
+  };
+  return [isBusy, press];
+}

@@ -10,7 +10,7 @@ import { trans } from '../../core/translation';
 import type { ViewServices } from '../services';
 import { Actions } from './actions';
 import { Details } from './details';
-import { useModel, useSeconds } from './hooks';
+import { useModel, useOnce, useSeconds } from './hooks';
 import { type ILogTarget, LogPanel } from './logPanel';
 
 export interface IJobViewProps {
@@ -52,6 +52,15 @@ export function JobView(props: IJobViewProps): React.ReactElement {
     }
   };
   const { project, number } = snapshot;
+  const [isRunAgain, runAgain] = useOnce(() =>
+    attempt(async () => {
+      await model.refresh();
+      if (model.identity === 'same') {
+        const made = await services.jobs.runAgain(project, number);
+        setNext(snapshotOf(project, made));
+      }
+    })
+  );
   return (
     <section
       aria-label={trans.__('job %1', number)}
@@ -87,19 +96,8 @@ export function JobView(props: IJobViewProps): React.ReactElement {
             model.accept(await services.jobs.kill(project, number));
           })
         }
-        onRunAgain={() =>
-          void attempt(async () => {
-            await model.refresh();
-            if (model.identity === 'same') {
-              setNext(
-                snapshotOf(
-                  project,
-                  await services.jobs.runAgain(project, number)
-                )
-              );
-            }
-          })
-        }
+        isRunAgain={isRunAgain}
+        onRunAgain={runAgain}
         onProvenance={provenanceOf(services, job, project)}
       />
       {error !== '' && (
