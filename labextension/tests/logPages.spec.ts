@@ -1,5 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { AcaiError } from '../src/core/errors';
 import { nextHit } from '../src/core/logHits';
 import { logLink, placeIn } from '../src/core/logLink';
 import { LogPages, PAGE_LINES } from '../src/core/logPages';
@@ -102,6 +103,44 @@ describe('LogPages', () => {
     expect([pages.error === null, pages.count]).toEqual([false, null]);
     await pages.advance();
     expect([pages.error, pages.count]).toEqual([null, 1]);
+  });
+});
+
+describe('A log that was not answered', () => {
+  const away = new AcaiError('server_unreachable', 'Away.', 0);
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is asked for again by itself, and not each time that it is drawn', async () => {
+    const { pages, read, text } = pagesOf(() => numbered(1_000));
+    await pages.advance();
+    read.mockClear();
+    read.mockRejectedValueOnce(away).mockRejectedValueOnce(away);
+    for (let drawn = 0; drawn < 9; drawn += 1) {
+      pages.want(401, 420, false);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(pages.error?.message).toBe('Away.');
+    expect(read).toHaveBeenCalledTimes(1);
+    await vi.runAllTimersAsync();
+    expect([pages.error, text(401)]).toEqual([null, 'line 401']);
+  });
+
+  it('is asked for at once when somebody says so, and no more when it is gone', async () => {
+    const { pages, read } = pagesOf(() => ['one']);
+    read.mockRejectedValueOnce(away).mockRejectedValueOnce(away);
+    await pages.advance();
+    expect(vi.getTimerCount()).toBe(1);
+    pages.tryAgain();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(read).toHaveBeenCalledTimes(2);
+    pages.dispose();
+    await vi.runAllTimersAsync();
+    expect(read).toHaveBeenCalledTimes(2);
   });
 });
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IFoundLines } from '../src/contract';
+import { AcaiError } from '../src/core/errors';
 import { LogSearch } from '../src/core/logSearch';
 import { textOf } from '../src/core/logTail';
 
@@ -64,6 +65,16 @@ describe('LogSearch', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(search.error).toBeNull();
     expect(search.found?.count).toBe(1);
+  });
+
+  it('asks again by itself for what was not answered', async () => {
+    const find = vi.fn((text: string) => Promise.resolve(answer(text)));
+    find.mockRejectedValueOnce(new AcaiError('unavailable', 'Away.', 503));
+    const search = new LogSearch(find, () => undefined);
+    search.look('a');
+    await vi.runAllTimersAsync();
+    expect([search.error, search.found?.count]).toEqual([null, 1]);
+    expect(find).toHaveBeenCalledTimes(2);
   });
 
   it('asks nothing once it is disposed', async () => {

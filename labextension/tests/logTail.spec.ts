@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import { AcaiError } from '../src/core/errors';
 import { LogTail, MOST_LINES, TAIL_BYTES, textOf } from '../src/core/logTail';
 
 const PAGE = 256 * 1024;
@@ -65,6 +66,17 @@ describe('LogTail', () => {
     clearInterval(freeing);
     expect(tail.lines.map(textOf)).toEqual(['one', 'two']);
     expect(tail.hasEnded).toBe(true);
+  });
+
+  it('reads on by itself when it was not answered', async () => {
+    vi.useFakeTimers();
+    const { tail, read, texts } = tailOf(() => 'one\n', true);
+    read.mockRejectedValueOnce(new AcaiError('unavailable', 'Away.', 503));
+    await tail.advance(4);
+    expect(tail.error?.message).toBe('Away.');
+    await vi.runAllTimersAsync();
+    vi.useRealTimers();
+    expect([tail.error, texts()]).toEqual([null, ['one']]);
   });
 
   it('leaves out the lines that set tags', async () => {

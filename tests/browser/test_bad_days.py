@@ -74,6 +74,9 @@ def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, ope
     expect(page.output("→ net:1")).to_be_visible(timeout=JOBS_MS)
     page.notebook.get_by_role("button", name="provenance").click()
     page.choose("View", "ACAI Jobs")
+    page.page.get_by_role("grid", name="jobs").get_by_role("button", name="1", exact=True).click()
+    job = page.page.locator(".jp-AcaiJobTab").filter(has=page.page.get_by_role("region", name="job 1", exact=True))
+    expect(job).to_be_visible()
     page.choose("View", "ACAI Data")
     files = page.page.get_by_role("tree", name="files")
     files.get_by_role("treeitem").filter(has_text="net/").click()
@@ -89,9 +92,21 @@ def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, ope
         page.page.get_by_role("tab", name=tab, exact=True).click()
         expect(lost.filter(visible=True)).to_have_count(1)
         expect(again.filter(visible=True)).to_have_count(1)
+    page.page.get_by_role("tab", name="job 1", exact=True).click()
+    job.get_by_role("button", name="log, job 1").click()
+    job.locator("summary").filter(has_text="Code and environment").click()
+    unanswered = job.get_by_role("alert").filter(has_text="The Jupyter server cannot be reached.")
+    expect(unanswered).to_have_count(3)  # the log, what changed in the code, and the environment
+    page.photograph("job-away")
     lab.start()
     again.filter(visible=True).click()
     expect(lost.filter(visible=True)).to_have_count(0)
+    for left in (2, 1, 0):
+        job.get_by_role("button", name="Try again").first.click()
+        expect(unanswered).to_have_count(left)
+    expect(job.get_by_role("log")).to_have_count(0)
+    expect(job).to_contain_text("It printed nothing.")
+    expect(job.get_by_role("region", name="environment")).to_contain_text("cell.py")
     page.forgive(".")  # what JupyterLab says of a server that was away
 
 

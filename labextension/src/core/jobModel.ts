@@ -109,7 +109,7 @@ export class JobModel {
   /** Nobody shows it any more. */
   dispose(): void {
     this.follower.want(false);
-    this.retries.rest();
+    this.retries.dispose();
   }
 
   private hear(event: IEvent): void {

@@ -2,6 +2,7 @@ import type { IFoundLines } from '../contract';
 import { AnsiReader, type Line } from './ansi';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { Retries } from './retries';
 
 export const PAGE_LINES = 200;
 /** So many pages are held; those farthest from what can be seen go. */
@@ -40,7 +41,7 @@ export class LogPages {
   want(first: number, last: number, isAtEnd: boolean): void {
     this.wanted = [first, last];
     this.isAtEnd = isAtEnd;
-    if (this.missing().length > 0) {
+    if (this.missing().length > 0 && !this.retries.isOwed) {
       void this.ask();
     }
   }
@@ -49,6 +50,16 @@ export class LogPages {
   async advance(): Promise<void> {
     this.isStale = true;
     await this.ask();
+  }
+
+  /** Ask at once for what was not answered. */
+  tryAgain(): void {
+    this.retries.hurry();
+  }
+
+  /** Safe to call twice. */
+  dispose(): void {
+    this.retries.dispose();
   }
 
   private async ask(): Promise<void> {
@@ -62,8 +73,11 @@ export class LogPages {
       try {
         await this.askOnce();
         this.error = null;
+        this.retries.rest();
       } catch (error) {
+        this.isStale = true;
         this.error = asAcaiError(error);
+        this.retries.fail(this.error);
       }
       this.count = this.known ?? this.count;
       this.onChange();
@@ -130,6 +144,7 @@ export class LogPages {
     ).filter(page => !this.pages.has(page));
   }
 
+  private readonly retries = new Retries(() => void this.ask());
   private readonly pages = new Map<number, Line[]>();
   private known: number | null = null;
   private wanted: [number, number] = [1, 1];

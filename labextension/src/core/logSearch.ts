@@ -2,6 +2,7 @@ import type { IFoundLines } from '../contract';
 import { AnsiReader, type Line } from './ansi';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { Retries } from './retries';
 
 /** After so long without a key the server is asked. */
 const PAUSE_MS = 150;
@@ -24,6 +25,9 @@ export class LogSearch {
 
   /** Look for a text, or for nothing any more. */
   look(text: string): void {
+    if (text !== this.wanted) {
+      this.retries.rest();
+    }
     this.wanted = text;
     clearTimeout(this.timer);
     if (text === '') {
@@ -36,8 +40,14 @@ export class LogSearch {
     this.onChange();
   }
 
+  /** Ask at once for what was not answered. */
+  tryAgain(): void {
+    this.retries.hurry();
+  }
+
   /** Safe to call twice. */
   dispose(): void {
+    this.retries.dispose();
     clearTimeout(this.timer);
     this.wanted = this.answered = '';
   }
@@ -67,6 +77,11 @@ export class LogSearch {
     if (text === this.wanted) {
       this.answered = text;
       this.take(found, error);
+      if (error === null) {
+        this.retries.rest();
+      } else {
+        this.retries.fail(error);
+      }
       this.onChange();
     }
   }
@@ -85,6 +100,9 @@ export class LogSearch {
       })) ?? null;
   }
 
+  private readonly retries = new Retries(() => {
+    this.look(this.wanted);
+  });
   private wanted = '';
   private answered: string | null = '';
   private isUnderWay = false;

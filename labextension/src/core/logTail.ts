@@ -2,6 +2,7 @@ import type { ILogPage } from '../contract';
 import { AnsiReader, type Line } from './ansi';
 import type { AcaiError } from './errors';
 import { asAcaiError } from './connectionStore';
+import { Retries } from './retries';
 
 /** So much of the end of a log is read at first. */
 export const TAIL_BYTES = 64 * 1024;
@@ -44,12 +45,24 @@ export class LogTail {
       try {
         await this.readOn();
         this.error = null;
+        this.retries.rest();
       } catch (error) {
         this.error = asAcaiError(error);
+        this.retries.fail(this.error);
       }
     } while (answered !== this.asked);
     this.isLoading = false;
     this.onChange();
+  }
+
+  /** Ask at once for what was not answered. */
+  tryAgain(): void {
+    this.retries.hurry();
+  }
+
+  /** Safe to call twice. */
+  dispose(): void {
+    this.retries.dispose();
   }
 
   private async readOn(): Promise<void> {
@@ -95,6 +108,7 @@ export class LogTail {
     this.lines = current.length > 0 ? [...this.ended, current] : this.ended;
   }
 
+  private readonly retries = new Retries(() => void this.advance(0));
   private size = 0;
   private asked = 0;
   private offset = 0;

@@ -23,8 +23,8 @@ export class Retries {
   /** It was not answered. Where that does not pass by itself, only `hurry` asks again. */
   fail(error: AcaiError): void {
     clearTimeout(this.timer);
-    this._isOwed = true;
-    if (mayPass(error)) {
+    this._isOwed = !this.isDisposed;
+    if (this._isOwed && mayPass(error)) {
       const pauseMs = backoff(this.failures, this.random);
       this.timer = setTimeout(() => {
         this.hurry();
@@ -49,14 +49,21 @@ export class Retries {
     }
   }
 
-  /** It was answered, or is not wanted any more. Safe to call twice. */
+  /** It was answered, or is not wanted any more. */
   rest(): void {
     clearTimeout(this.timer);
     this._isOwed = false;
     this.failures = 0;
   }
 
+  /** Ask no more, also for what is not answered from now on. Safe to call twice. */
+  dispose(): void {
+    this.isDisposed = true;
+    this.rest();
+  }
+
   private _isOwed = false;
+  private isDisposed = false;
   private failures = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
 }

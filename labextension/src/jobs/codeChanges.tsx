@@ -1,7 +1,6 @@
 import * as React from 'react';
 
 import type { IDifference, IJob } from '../contract';
-import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import { isGiven } from '../core/given';
 import type { PreviewReader } from '../core/previews';
@@ -9,6 +8,8 @@ import type { ProjectClient } from '../core/projectClient';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { DiffView } from '../data/diffView';
+import { useAnswer } from '../views/answer';
+import { Fault } from '../views/fault';
 
 /** So many files are laid out line by line; of more it is said that they differ. */
 const MOST_FILES = 10;
@@ -22,7 +23,6 @@ export interface ICodeChangesProps {
 
 type Found =
   | { kind: 'words'; words: string }
-  | { kind: 'fault'; words: string }
   | { kind: 'changes'; words: string; changes: readonly IDifference[] };
 
 /** What of a job's code is other than in the last one of its kind that finished before it. */
@@ -75,25 +75,14 @@ function Changes(props: {
   find: () => Promise<Found | null>;
 }): React.ReactElement | null {
   const { name, data, reader, find } = props;
-  const [found, setFound] = React.useState<Found | null>(null);
-  React.useEffect(() => {
-    let isWanted = true;
-    find().then(
-      answer => {
-        if (isWanted) {
-          setFound(answer);
-        }
-      },
-      (error: unknown) => {
-        if (isWanted) {
-          setFound({ kind: 'fault', words: asAcaiError(error).message });
-        }
-      }
+  const { found, failure, tryAgain } = useAnswer(find);
+  if (failure !== '') {
+    return (
+      <section aria-label={name} className="jp-AcaiSections-code">
+        <Fault words={failure} onAgain={tryAgain} />
+      </section>
     );
-    return () => {
-      isWanted = false;
-    };
-  }, [find]);
+  }
   if (found === null) {
     return null;
   }
@@ -101,12 +90,7 @@ function Changes(props: {
   const texts = changes.filter(isChanged);
   return (
     <section aria-label={name} className="jp-AcaiSections-code">
-      <p
-        className={found.kind === 'fault' ? 'jp-AcaiView-error' : undefined}
-        role={found.kind === 'fault' ? 'alert' : undefined}
-      >
-        {found.words}
-      </p>
+      <p>{found.words}</p>
       {texts.slice(0, MOST_FILES).map(({ before, after }) => (
         <DiffView
           key={after.path}

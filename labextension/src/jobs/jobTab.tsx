@@ -6,7 +6,6 @@ import * as React from 'react';
 import { projectClient, projectOf, projectToName } from '../connection/project';
 import { placeTab } from '../connection/projectTab';
 import type { IEvent } from '../contract';
-import { asAcaiError } from '../core/connectionStore';
 import { type IJobSnapshot, isAbout, type JobModel } from '../core/jobModel';
 import { DataClient } from '../core/dataClient';
 import { ObjectClient } from '../core/objectClient';
@@ -15,6 +14,8 @@ import type { ProjectClient } from '../core/projectClient';
 import { trans } from '../core/translation';
 import { acaiIcon } from '../panel/icon';
 import type { IProjectConnection } from '../tokens';
+import { useAnswer } from '../views/answer';
+import { Fault } from '../views/fault';
 import { useModel } from '../views/job/hooks';
 import { type IJobViewProps, JobView, snapshotOf } from '../views/job/view';
 import type { ViewServices } from '../views/services';
@@ -176,37 +177,16 @@ function Found(props: {
   target: LogTarget;
 }): React.ReactElement {
   const { job, connection, services, target } = props;
-  const [snapshot, setSnapshot] = React.useState<IJobSnapshot | null>(null);
-  const [failure, setFailure] = React.useState('');
-  const [tries, setTries] = React.useState(0);
-  React.useEffect(() => {
-    let isWanted = true;
-    const find = async () => {
-      await connection.connect();
-      const project = projectOf(connection);
-      return snapshotOf(project, await services.jobs.job(project, job));
-    };
-    find().then(
-      found => {
-        if (isWanted) {
-          setSnapshot(found);
-          setFailure('');
-        }
-      },
-      (error: unknown) => {
-        if (isWanted) {
-          setFailure(asAcaiError(error).message);
-        }
-      }
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [job, connection, services, tries]);
-  if (snapshot !== null) {
+  const ask = React.useCallback(async () => {
+    await connection.connect();
+    const project = projectOf(connection);
+    return snapshotOf(project, await services.jobs.job(project, job));
+  }, [job, connection, services]);
+  const { found, failure, tryAgain } = useAnswer<IJobSnapshot>(ask);
+  if (found !== null) {
     return (
       <Followed
-        snapshot={snapshot}
+        snapshot={found}
         connection={connection}
         services={services}
         target={target}
@@ -216,20 +196,6 @@ function Found(props: {
   return failure === '' ? (
     <p role="status">{trans.__('Asking…')}</p>
   ) : (
-    <>
-      <p className="jp-AcaiView-error" role="alert">
-        {failure}
-      </p>
-      <button
-        type="button"
-        className="jp-AcaiView-button"
-        onClick={() => {
-          setTries(tries + 1);
-        }}
-      >
-        {' '}
-        {trans.__('try again')}{' '}
-      </button>
-    </>
+    <Fault words={failure} onAgain={tryAgain} />
   );
 }

@@ -1,7 +1,6 @@
 import * as React from 'react';
 
 import type { IJob, IJobRequest } from '../contract';
-import { asAcaiError } from '../core/connectionStore';
 import {
   attemptRows,
   describePrediction,
@@ -14,6 +13,8 @@ import { isGiven } from '../core/given';
 import type { ProjectClient } from '../core/projectClient';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
+import { useAnswer } from '../views/answer';
+import { Fault } from '../views/fault';
 import { ChangedRun } from './changedRun';
 import { Editing } from './editing';
 
@@ -230,35 +231,20 @@ function Asked(props: {
   children: (asked: IJobRequest) => React.ReactElement;
 }): React.ReactElement {
   const { job, client, children } = props;
-  const [asked, setAsked] = React.useState<IJobRequest | null>(null);
-  const [failure, setFailure] = React.useState('');
+  const { number, state } = job;
   const attempt = lastAttempt(job)?.number ?? 0;
-  React.useEffect(() => {
-    let isWanted = true;
-    client.asked(job.number).then(
-      found => {
-        if (isWanted) {
-          setAsked(found);
-        }
-      },
-      (error: unknown) => {
-        if (isWanted) {
-          setFailure(asAcaiError(error).message);
-        }
-      }
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [client, job.number, job.state, attempt]);
-  if (failure !== '') {
-    return (
-      <p className="jp-AcaiView-error" role="alert">
-        {failure}
-      </p>
-    );
-  }
-  return asked === null ? <p>{trans.__('Asking…')}</p> : children(asked);
+  const ask = React.useCallback(
+    () => client.asked(number),
+    [client, number, state, attempt]
+  );
+  const { found, failure, tryAgain } = useAnswer(ask);
+  return (
+    <>
+      <Fault words={failure} onAgain={tryAgain} />
+      {found !== null && children(found)}
+      {found === null && failure === '' && <p>{trans.__('Asking…')}</p>}
+    </>
+  );
 }
 
 function Environment(props: {

@@ -1,7 +1,6 @@
 import * as React from 'react';
 
 import type { IJob } from '../../contract';
-import { asAcaiError } from '../../core/connectionStore';
 import { isGiven } from '../../core/given';
 import type { JobModel } from '../../core/jobModel';
 import { hasEnded } from '../../core/jobText';
@@ -10,6 +9,8 @@ import { LogPages } from '../../core/logPages';
 import { LogTail } from '../../core/logTail';
 import { trans } from '../../core/translation';
 import { LogSearch } from '../../core/logSearch';
+import { useAnswer } from '../answer';
+import { Fault } from '../fault';
 import type { ViewServices } from '../services';
 import { findLines, LogLines } from './logLines';
 import { FirstError, HitButtons, LineLink, LogTools } from './logTools';
@@ -56,13 +57,11 @@ function AnsweringLog(
   props: ILogPanelProps & { number: number }
 ): React.ReactElement {
   const { model, project, services, number } = props;
-  const [found, setFound] = React.useState<IJob | null>(null);
-  const [failure, setFailure] = React.useState('');
-  React.useEffect(() => {
-    services.jobs.job(project, number).then(setFound, (error: unknown) => {
-      setFailure(asAcaiError(error).message);
-    });
-  }, [services, project, number]);
+  const ask = React.useCallback(
+    () => services.jobs.job(project, number),
+    [services, project, number]
+  );
+  const { found, failure, tryAgain } = useAnswer<IJob>(ask);
   return (
     <>
       <p className="jp-AcaiLog-empty">
@@ -72,11 +71,7 @@ function AnsweringLog(
           number
         )}
       </p>
-      {failure !== '' && (
-        <p className="jp-AcaiView-error" role="alert">
-          {failure}
-        </p>
-      )}
+      <Fault words={failure} onAgain={tryAgain} />
       {found !== null && (
         <LogOfJob
           project={project}
@@ -187,7 +182,8 @@ function LogView(props: ILogViewProps): React.ReactElement {
   const found =
     search.lines ?? findLines(whole ?? tail.lines, wanted, whole !== null);
   const hits = wanted === '' ? [] : found.flatMap(one => one.number ?? []);
-  const error = pages.error ?? tail.error ?? search.error;
+  const error =
+    pages.error ?? (pages.count === null ? tail.error : null) ?? search.error;
   const go = (to: number | undefined) => {
     if (to !== undefined) {
       setOnlyHits(false);
@@ -272,11 +268,14 @@ function LogView(props: ILogViewProps): React.ReactElement {
           />
         )}
       </div>
-      {error !== null && (
-        <p className="jp-AcaiView-error" role="alert">
-          {error.message}
-        </p>
-      )}
+      <Fault
+        words={error?.message ?? ''}
+        onAgain={() => {
+          for (const one of [pages, tail, search]) {
+            one.tryAgain();
+          }
+        }}
+      />
       {isWindow ? (
         <LogWindow {...lines} pages={pages} count={pages.count ?? 0} />
       ) : (
@@ -345,6 +344,7 @@ function usePages(props: ILogViewProps): LogPages {
   React.useEffect(() => {
     void pages.advance();
   }, [pages, size, stage]);
+  useDisposed(pages);
   return pages;
 }
 
@@ -366,7 +366,18 @@ function useTail(props: ILogViewProps, isWanted: boolean): LogTail {
       void tail.advance(size);
     }
   }, [tail, size, isWanted]);
+  useDisposed(tail);
   return tail;
+}
+
+/** Nothing is asked for any more once it is not shown. */
+function useDisposed(what: { dispose(): void }): void {
+  React.useEffect(
+    () => () => {
+      what.dispose();
+    },
+    [what]
+  );
 }
 
 /** What a log has on its lines before those that are shown, the server finds. */
@@ -385,12 +396,7 @@ function useSearch(props: ILogViewProps, wanted: string): LogSearch {
   React.useEffect(() => {
     search.look(wanted);
   }, [search, wanted, stage]);
-  React.useEffect(
-    () => () => {
-      search.dispose();
-    },
-    [search]
-  );
+  useDisposed(search);
   return search;
 }
 

@@ -64,7 +64,7 @@ export class JobsModel {
   dispose(): void {
     this.isSeen = false;
     this.follower.want(false);
-    this.retries.rest();
+    this.retries.dispose();
     clearTimeout(this.timer);
   }
 

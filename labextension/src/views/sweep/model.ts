@@ -77,7 +77,7 @@ export class SweepModel {
   dispose(): void {
     this.isSeen = false;
     this.follower.want(false);
-    this.retries.rest();
+    this.retries.dispose();
     clearTimeout(this.timer);
   }
 
