@@ -8,54 +8,12 @@ import {
   describePrediction,
   environmentRows
 } from '../src/core/jobDetail';
-import { linesOf } from '../src/core/jobLines';
 import { Editing } from '../src/jobs/editing';
 import { makeAttempt, makeFinished, makeJob } from './jobs';
 
 function ask(request: ICreateJob): IJobRequest {
   return { number: 7, request, inputs: [], environment: {} };
 }
-
-describe('A job as one would write it', () => {
-  it('has the script, what is not as it is without saying so, and the words behind it', () => {
-    const lines = linesOf(
-      ask({
-        command: ['/usr/bin/python3', 'train.py', '--note', "it's"],
-        inputs: ['digits:1'],
-        output: 'model',
-        name: 'big one',
-        parameters: { lr: 0.1, deep: true },
-        tags: ['new'],
-        resources: { vcpu: 2, memory_bytes: 512 * 1024 ** 2 },
-        retries: 2
-      })
-    );
-    const options =
-      "--input digits:1 --output model --name 'big one' -p lr=0.1 -p deep=true --tag +new --cpu 2 --memory 512Mi";
-    expect(lines.shell).toBe(
-      `acai submit train.py ${options} -- --note 'it'"'"'s'`
-    );
-    expect(lines.cell).toBe(
-      `%%acai run ${options} --script train.py --note 'it'"'"'s'`
-    );
-    expect(lines.python).toBe(
-      'acai.submit("train.py", args=["--note", "it\'s"], input=["digits:1"], output="model", name="big one", cpu=2, memory="512Mi", parameters={"lr": 0.1, "deep": True}, tag=["+new"])'
-    );
-  });
-
-  it('has a command where no script was given', () => {
-    const { shell, python } = linesOf(ask({ command: 'make all | tee log' }));
-    expect(shell).toBe("acai submit -- 'make all | tee log'");
-    expect(python).toBe('acai.submit(command="make all | tee log")');
-  });
-
-  it('is a cell without its file when it was one', () => {
-    const { cell } = linesOf(
-      ask({ command: ['python', '-u', 'cell.py'], as_cell: true, cached: true })
-    );
-    expect(cell).toBe('%%acai run --cached');
-  });
-});
 
 describe('A job in detail', () => {
   it('says what became of each attempt', () => {

@@ -74,7 +74,7 @@ def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, ope
     expect(page.output("→ net:1")).to_be_visible(timeout=JOBS_MS)
     page.notebook.get_by_role("button", name="provenance").click()
     page.choose("View", "ACAI Jobs")
-    page.page.get_by_role("grid", name="jobs").get_by_role("button", name="1", exact=True).click()
+    page.page.get_by_role("grid", name="jobs").locator("button").filter(has_text=re.compile("^1$")).click()
     job = page.page.locator(".jp-AcaiJobTab").filter(has=page.page.get_by_role("region", name="job 1", exact=True))
     expect(job).to_be_visible()
     page.choose("View", "ACAI Data")

@@ -29,6 +29,10 @@ acai_jupyter.tag("loss", {loss})
 {end}
 ''')
 %acai submit train.py --input raw --output model --memory 512Mi"""
+CELL = """%%acai run --env-var FOO=bar --tag stage=x --description words --memory 512Mi
+import os
+
+print(os.environ["FOO"])"""
 FAILS = """for n in range(3000): print("line", n, "x" * (n % 300))
 raise ValueError("<b>no</b> such column")"""
 
@@ -64,6 +68,29 @@ def test_a_person_finds_out_why_a_job_failed_and_cleans_up(start_lab: StartLab, 
     ask_the_graph(page)
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     run_with_changes(page, table)
+    copy_a_cell(page, table)
+
+
+def copy_a_cell(page: LabPage, table: Table) -> None:
+    """What is copied is the whole job; what was not answered before is there as soon as it is."""
+    page.page.get_by_role("tab", name="Untitled.ipynb").click()
+    page.run(CELL)
+    expect(page.notebook.get_by_role("region", name="job 5", exact=True)).to_contain_text("finished", timeout=JOBS_MS)
+    page.page.get_by_role("tab", name="Jobs", exact=True).click()
+    job = job_tab(page, table, 5)
+    page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.page.route("**/jobs/5/request", lambda route: route.abort())
+    job.locator("summary").filter(has_text="Copy").click()
+    expect(job.get_by_role("alert")).to_contain_text("The Jupyter server cannot be reached.")
+    page.page.unroute_all()
+    copied = []
+    for words in ("cell", "shell", "Python"):
+        job.get_by_role("button", name=f"copy as {words}").click()
+        expect(job.get_by_text(f"Copied as {words}.")).to_be_visible()
+        copied.append(page.page.evaluate("navigator.clipboard.readText()"))
+    assert copied == [CELL, "acai replay 5", "acai.replay(5)"]
+    page.look_at("job-copied", job)
+    page.forgive("ERR_FAILED")
 
 
 def run_with_changes(page: LabPage, table: Table) -> None:

@@ -6,6 +6,7 @@ import * as React from 'react';
 import { projectClient, projectOf, projectToName } from '../connection/project';
 import { placeTab } from '../connection/projectTab';
 import type { IEvent } from '../contract';
+import { CodeFiles } from '../core/codeFile';
 import { type IJobSnapshot, isAbout, type JobModel } from '../core/jobModel';
 import { DataClient } from '../core/dataClient';
 import { ObjectClient } from '../core/objectClient';
@@ -137,16 +138,20 @@ function Below(props: {
   useModel(props.model);
   const open = props.services.openProvenance();
   const { connection, project } = props;
-  const [data, reader] = React.useMemo(() => {
+  const [data, reader, code] = React.useMemo(() => {
     const files = new DataClient(connection.client, () => project);
-    const objects = new ObjectClient(connection.client);
-    return [files, new PreviewReader(files, objects)];
+    const previews = new PreviewReader(
+      files,
+      new ObjectClient(connection.client)
+    );
+    return [files, previews, new CodeFiles(files, previews)];
   }, [connection, project]);
   return (
     <Sections
       model={props.model}
       client={props.client}
       project={projectToName(connection, project)}
+      code={code}
       changes={
         <CodeChanges
           job={props.model.job}

@@ -1,6 +1,6 @@
 import * as React from 'react';
 
-import type { IJob, IJobRequest } from '../contract';
+import type { ICreateJob, IJob, IJobRequest } from '../contract';
 import {
   attemptRows,
   describePrediction,
@@ -27,11 +27,17 @@ export interface ISectionsProps {
   onOpen: (job: number) => void;
   /** What changed in the code. */
   changes: React.ReactNode;
+  code: ICodeSource;
+}
+
+/** Where the text of a file of a job's code is read. */
+export interface ICodeSource {
+  read(request: ICreateJob, file: string): Promise<string>;
 }
 
 /** What there is to know of a job beyond how it stands, each part below a heading that opens it. */
 export function Sections(props: ISectionsProps): React.ReactElement {
-  const { model, client, project, onProvenance, onOpen, changes } = props;
+  const { model, client, project, code, onProvenance, onOpen, changes } = props;
   const { job } = model;
   return (
     <div className="jp-AcaiSections">
@@ -75,7 +81,7 @@ export function Sections(props: ISectionsProps): React.ReactElement {
       </Section>
       <Section title={trans.__('Copy')}>
         <Asked job={job} client={client}>
-          {asked => <Lines asked={asked} project={project} />}
+          {asked => <Lines asked={asked} project={project} code={code} />}
         </Asked>
       </Section>
     </div>
@@ -288,10 +294,28 @@ function Environment(props: {
 function Lines(props: {
   asked: IJobRequest;
   project: string;
+  code: ICodeSource;
 }): React.ReactElement {
+  const { asked, project, code } = props;
   const [told, setTold] = React.useState('');
-  const { shell, cell, python } = linesOf(props.asked, props.project);
-  const forms: [name: string, line: string, words: string, done: string][] = [
+  const { file, requirements, notes, ...lines } = linesOf(asked, project);
+  const ask = React.useCallback(
+    () => (file === '' ? Promise.resolve('') : code.read(asked.request, file)),
+    [asked, file, code]
+  );
+  const { found, failure, tryAgain } = useAnswer(ask);
+  const cell = file === '' ? lines.cell : below(lines.cell, found);
+  const copy = (text: string, done: string) => {
+    void navigator.clipboard.writeText(text).then(
+      () => {
+        setTold(done);
+      },
+      () => {
+        setTold(trans.__('The browser does not let this page copy.'));
+      }
+    );
+  };
+  const forms: [name: string, text: string, words: string, done: string][] = [
     [
       trans.__('As cell'),
       cell,
@@ -300,43 +324,53 @@ function Lines(props: {
     ],
     [
       trans.__('As shell'),
-      shell,
+      lines.shell,
       trans.__('copy as shell'),
       trans.__('Copied as shell.')
     ],
     [
       trans.__('As Python'),
-      python,
+      lines.python,
       trans.__('copy as Python'),
       trans.__('Copied as Python.')
+    ],
+    [
+      'requirements.txt',
+      requirements,
+      trans.__('copy requirements.txt'),
+      trans.__('Copied requirements.txt.')
     ]
   ];
   return (
     <>
-      {forms.map(([name, line, words, done]) => (
-        <div key={name} className="jp-AcaiSections-line">
-          <pre tabIndex={0} aria-label={name}>
-            {line}
-          </pre>
-          <button
-            type="button"
-            className="jp-AcaiView-button"
-            onClick={() =>
-              void navigator.clipboard.writeText(line).then(
-                () => {
-                  setTold(done);
-                },
-                () => {
-                  setTold(trans.__('The browser does not let this page copy.'));
-                }
-              )
-            }
-          >
-            {words}
-          </button>
-        </div>
+      <Fault words={failure} onAgain={tryAgain} />
+      {notes.map(note => (
+        <p key={note}>{note}</p>
       ))}
+      {forms
+        .filter(([, text]) => text !== '')
+        .map(([name, text, words, done]) => (
+          <div key={name} className="jp-AcaiSections-line">
+            <pre tabIndex={0} aria-label={name}>
+              {text}
+            </pre>
+            <button
+              type="button"
+              className="jp-AcaiView-button"
+              onClick={() => {
+                copy(text, done);
+              }}
+            >
+              {words}
+            </button>
+          </div>
+        ))}
       <p role="status">{told}</p>
     </>
   );
+}
+
+/** A cell once its code is known; nothing before, as the line alone would be another job. */
+function below(line: string, code: string | null): string {
+  return code === null ? '' : `${line}\n${code.replace(/^\n/, '').trimEnd()}`;
 }
