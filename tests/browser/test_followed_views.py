@@ -60,7 +60,7 @@ def test_a_view_has_the_log_of_each_attempt_and_that_of_the_job_which_answered_f
     expect(view(page, 1)).to_contain_text("failed: exit 3 after")
     log = view(page, 1).get_by_role("log")
     expect(log).to_have_text("once more\n", timeout=JOBS_MS)
-    page.photograph("view-attempts-light")
+    page.look_at("view-attempts", view(page, 1))
     chosen = view(page, 1).get_by_role("combobox", name="Attempt of job 1")
     chosen.press("ArrowUp")  # which would be the cell above for the notebook
     expect(log).to_contain_text("in vain")
@@ -120,11 +120,48 @@ def test_a_view_is_live_in_another_project_and_views_that_are_done_cost_nothing(
     assert intervals(page) == 0
     button(page, "details", COPIES).click()
     expect(view(page, COPIES).get_by_role("list", name=f"job {COPIES}: states")).to_contain_text("running")
+    texts = odd(copied)
+    page.open("odd.ipynb")
+    expect(view(page, 1)).to_contain_text("finished")
+    for text in texts:
+        expect(page.output(text).locator("pre").filter(visible=True)).to_have_text(text)
+    expect(page.notebook.get_by_role("region").filter(has_text="undefined")).to_have_count(0)
+    page.forgive("is not iterable|The above error occurred")  # what cannot be drawn
 
 
 def intervals(page: LabPage) -> int:
     found: int = page.page.evaluate("() => window.acaiIntervals()")
     return found
+
+
+def odd(notebook: Path) -> list[str]:
+    """Write a notebook with outputs that are ours by name alone, before one that is; returns their texts."""
+    kept = nbformat.read(notebook, as_version=4)
+    good = kept.cells[0].outputs[0]
+    row = {"job": {}, "state": {}}
+    table = {"tag": "sweep-1", "parameters": [], "metrics": [], "rows": [row]}
+    page = {"kind": "job", "columns": ["state"], "rows": [None]}
+    unreadable = {**good.data[JOB]["job"]["attempts"][0], "warnings": 5}
+    changes: list[dict[str, object]] = [
+        {"attempts": [None]},
+        {"inputs": [None]},
+        {"state": {}},
+        {"attempts": [unreadable]},
+    ]
+    outputs = [copy.deepcopy(good) for _ in changes]
+    for output, change in zip(outputs, changes, strict=True):
+        output.data[JOB]["job"].update(change)
+    for kind, found in (
+        ("sweep", {"project": "default", "count": 1, "table": table}),
+        ("jobs", {"project": "default", "request": {}, "page": page}),
+    ):
+        outputs.append(nbformat.v4.new_output("display_data", {JOB.replace("job", kind): found}))
+    texts = [f"what others see of output {number}" for number, _ in enumerate(outputs)]
+    for output, text in zip(outputs, texts, strict=True):
+        output.data["text/plain"] = text
+    kept.cells = [nbformat.v4.new_code_cell("", outputs=[*outputs, good])]
+    nbformat.write(kept, notebook.with_name("odd.ipynb"))
+    return texts
 
 
 def copies(notebook: Path) -> Path:

@@ -75,7 +75,7 @@ def copy_a_cell(page: LabPage, table: Table) -> None:
     """What is copied is the whole job; what was not answered before is there as soon as it is."""
     page.page.get_by_role("tab", name="Untitled.ipynb").click()
     page.run(CELL)
-    expect(page.notebook.get_by_role("region", name="job 5", exact=True)).to_contain_text("finished", timeout=JOBS_MS)
+    expect(page.notebook.get_by_role("region", name="job 5", exact=True)).to_contain_text("job 5 · finished", timeout=JOBS_MS)
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     job = job_tab(page, table, 5)
     page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -112,7 +112,7 @@ def run_with_changes(page: LabPage, table: Table) -> None:
     name.press("Enter")
     form.get_by_role("button", name="open job 4").click()
     again = page.page.get_by_role("tabpanel", name="job 4").get_by_role("region", name="job 4", exact=True)
-    expect(again).to_contain_text("finished", timeout=JOBS_MS)
+    expect(again).to_contain_text("job 4 · finished", timeout=JOBS_MS)
     again.get_by_role("button", name="details, job 4").click()
     expect(again).to_contain_text("smaller")
     expect(again).to_contain_text("768 MB")

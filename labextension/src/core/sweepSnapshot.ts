@@ -1,4 +1,5 @@
 import type { ISweepTable } from '../contract';
+import { isListOf, isNumber, isObject, isText } from './shapes';
 
 /** What a notebook keeps of a sweep: its jobs as they stood, and how many there are. */
 export interface ISweepSnapshot {
@@ -7,20 +8,38 @@ export interface ISweepSnapshot {
   table: ISweepTable;
 }
 
-/** A notebook can have been written by anybody: what is no snapshot is refused, and its text stays. */
+/** A notebook can have been written by anybody, also by a later version: what is no snapshot is refused, and its text stays. */
 export function readSweep(data: unknown): ISweepSnapshot {
-  const found = data as Partial<ISweepSnapshot> | null | undefined;
-  if (
-    typeof found?.project !== 'string' ||
-    typeof found.count !== 'number' ||
-    typeof found.table?.tag !== 'string' ||
-    !Array.isArray(found.table.rows) ||
-    !Array.isArray(found.table.parameters) ||
-    !Array.isArray(found.table.metrics)
-  ) {
+  const isOne =
+    isObject(data) &&
+    isText(data.project) &&
+    isNumber(data.count) &&
+    isTable(data.table);
+  if (!isOne) {
     throw new TypeError('This is no sweep.');
   }
-  return found as ISweepSnapshot;
+  return data as unknown as ISweepSnapshot;
+}
+
+function isTable(table: unknown): boolean {
+  return (
+    isObject(table) &&
+    isText(table.tag) &&
+    isListOf(table.parameters, isText) &&
+    isListOf(table.metrics, isText) &&
+    isListOf(table.rows, isRow)
+  );
+}
+
+function isRow(row: unknown): boolean {
+  return (
+    isObject(row) &&
+    isNumber(row.job) &&
+    isText(row.state) &&
+    isText(row.created_at) &&
+    isObject(row.parameters) &&
+    isObject(row.attributes)
+  );
 }
 
 /** Whether two snapshots are of one sweep, however it stood. */

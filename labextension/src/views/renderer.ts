@@ -16,6 +16,8 @@ export function mimeTypeOf(kind: Kind): string {
 /** What a view can do with the output that it stands in. */
 export interface IOutput {
   readonly data: unknown;
+  /** The same as any front end shows it. */
+  readonly text: string;
   /** Keep in the notebook how the thing stands now, in all forms that it has there. */
   keep(snapshot: unknown, forms: IPlainForms): void;
 }
@@ -47,7 +49,9 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     this.model = model;
     this.text.node.textContent = textOf(model);
     this.update();
-    this.view?.present(this.output);
+    if (this.view !== null) {
+      this.present(this.view);
+    }
     return Promise.resolve();
   }
 
@@ -73,14 +77,30 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
         return;
       }
       this.view = createView(this.kind, this.services);
-      this.view.present(this.output);
-      this.view.setSeen(this.isSeen);
-      this.text.dispose();
+      this.view.hide();
       this.addWidget(this.view);
+      this.view.setSeen(this.isSeen);
+      this.present(this.view);
     } catch (error) {
-      // The files of this page are gone after an upgrade, or a notebook holds what is none of ours: the text stays.
+      // The files of this page are gone after an upgrade: the text stays.
       console.warn('A view of ACAI could not be shown.', error);
     }
+  }
+
+  /** What a notebook holds may be none of ours, and another one later: then it is its text. */
+  private present(view: IView): void {
+    let canShow = true;
+    try {
+      view.present(this.output);
+    } catch (error) {
+      console.warn(
+        'This is no output of ACAI, or one of a later version.',
+        error
+      );
+      canShow = false;
+    }
+    view.setHidden(!canShow);
+    this.text.setHidden(canShow);
   }
 
   private get output(): IOutput {
@@ -88,6 +108,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     const mimeType = mimeTypeOf(kind);
     return {
       data: model?.data[mimeType],
+      text: model === null ? '' : textOf(model),
       keep: (snapshot, { text, html }) => {
         if (model !== null && !this.isDisposed) {
           const data = {

@@ -6,6 +6,7 @@ import type { IJobSnapshot, JobModel } from '../../core/jobModel';
 import { isSame, readSnapshot } from '../../core/jobSnapshot';
 import { hasEnded } from '../../core/jobText';
 import { jobForms } from '../../core/plainForms';
+import { Boundary } from '../boundary';
 import type { IOutput, IView } from '../renderer';
 import type { ViewServices } from '../services';
 import { JobView } from './view';
@@ -57,12 +58,14 @@ export class JobContent extends ReactWidget implements IView {
       return <></>;
     }
     return (
-      <JobView
-        key={`${snapshot.project}/${snapshot.number}`}
-        model={model}
-        snapshot={snapshot}
-        services={this.services}
-      />
+      <Boundary text={this.output?.text ?? ''}>
+        <JobView
+          key={`${snapshot.project}/${snapshot.number}`}
+          model={model}
+          snapshot={snapshot}
+          services={this.services}
+        />
+      </Boundary>
     );
   }
 

@@ -2,6 +2,8 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import type { IFindThings, IFoundPage } from '../../contract';
+import { isListOf, isObject, isText } from '../../core/shapes';
+import { Boundary } from '../boundary';
 import type { IOutput, IView } from '../renderer';
 import type { ViewServices } from '../services';
 import { JobsModel } from './model';
@@ -25,6 +27,7 @@ export class JobsContent extends ReactWidget implements IView {
     const snapshot = readSnapshot(output.data);
     const { project, request, page } = snapshot;
     this.project = project;
+    this.text = output.text;
     this.model?.dispose();
     this.model = new JobsModel(request, page, {
       find: asked => this.services.jobs.find(project, asked),
@@ -51,23 +54,32 @@ export class JobsContent extends ReactWidget implements IView {
     return model === null ? (
       <></>
     ) : (
-      <JobsTable model={model} project={project} services={this.services} />
+      <Boundary text={this.text}>
+        <JobsTable model={model} project={project} services={this.services} />
+      </Boundary>
     );
   }
 
   private model: JobsModel | null = null;
   private project = '';
+  private text = '';
   private isSeen = false;
 }
 
 function readSnapshot(data: unknown): IJobsSnapshot {
-  const found = data as Partial<IJobsSnapshot> | null | undefined;
-  if (
-    typeof found?.project !== 'string' ||
-    !Array.isArray(found.page?.rows) ||
-    !Array.isArray(found.page.columns)
-  ) {
+  const isOne =
+    isObject(data) &&
+    isText(data.project) &&
+    isObject(data.request) &&
+    isObject(data.page) &&
+    isListOf(data.page.columns, isText) &&
+    isListOf(data.page.rows, isRow);
+  if (!isOne) {
     throw new TypeError('This is no list of jobs.');
   }
-  return found as IJobsSnapshot;
+  return data as unknown as IJobsSnapshot;
+}
+
+function isRow(row: unknown): boolean {
+  return isObject(row) && isText(row.thing) && Array.isArray(row.values);
 }

@@ -30,7 +30,7 @@ export function JobsTable(props: IJobsTableProps): React.ReactElement {
   const states = statesOf(columns, rows);
   const state = chosen !== null && states.has(chosen) ? chosen : null;
   return (
-    <section aria-label={trans.__('jobs')}>
+    <section aria-label={trans.__('jobs')} data-acai-project={project}>
       <QueryField model={model} />
       {model.error !== null && (
         <p className="jp-AcaiView-error jp-AcaiJobs-fault" role="alert">
@@ -145,7 +145,7 @@ function Row(props: {
 }): React.ReactElement {
   const { row, columns, isOpen, onOpen } = props;
   return (
-    <tr>
+    <tr data-acai-thing={row.thing}>
       <td data-side="right">
         <button
           type="button"

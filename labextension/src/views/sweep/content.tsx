@@ -4,6 +4,7 @@ import * as React from 'react';
 import { sweepForms } from '../../core/plainForms';
 import { type ISweepSnapshot, readSweep } from '../../core/sweepSnapshot';
 import { isLive } from '../../core/sweepTable';
+import { Boundary } from '../boundary';
 import type { IOutput, IView } from '../renderer';
 import type { ViewServices } from '../services';
 import { SweepModel } from './model';
@@ -50,13 +51,15 @@ export class SweepContent extends ReactWidget implements IView {
     return model === null || snapshot === null ? (
       <></>
     ) : (
-      <SweepTable
-        key={snapshot.table.tag}
-        model={model}
-        project={snapshot.project}
-        count={snapshot.count}
-        services={this.services}
-      />
+      <Boundary text={this.output?.text ?? ''}>
+        <SweepTable
+          key={snapshot.table.tag}
+          model={model}
+          project={snapshot.project}
+          count={snapshot.count}
+          services={this.services}
+        />
+      </Boundary>
     );
   }
 

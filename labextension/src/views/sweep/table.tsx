@@ -48,7 +48,7 @@ export function SweepTable(props: ISweepTableProps): React.ReactElement {
   const by = chosen ?? choiceOf(firstMetric(table));
   const best = by === null ? null : bestOf(table, by.metric, by.isLow);
   return (
-    <section aria-label={table.tag}>
+    <section aria-label={table.tag} data-acai-project={project}>
       <p className="jp-AcaiSweep-line" role="status">
         {oneLine(describeSweep(table, count))}
       </p>
@@ -188,7 +188,7 @@ function Row(props: {
 }): React.ReactElement {
   const { row, columns, best, isOpen, onOpen } = props;
   return (
-    <tr data-best={best === null ? undefined : ''}>
+    <tr data-best={best === null ? undefined : ''} data-acai-thing={row.thing}>
       <td data-side="right">
         <button
           type="button"
