@@ -286,6 +286,10 @@ class FoundLine(msgspec.Struct, frozen=True):
 
     number: int
     text: str
+    before: int = 0
+    """So many characters of it stand before what is told."""
+    more: int = 0
+    """So many stand behind that."""
 
 
 class FoundLines(msgspec.Struct, frozen=True):

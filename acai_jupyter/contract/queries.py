@@ -127,10 +127,13 @@ class LogQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LogLines(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Lines of the log of an attempt (without one: the last), of one of its nodes.
 
-    Those that have a text; with `error` the first that tells of an error; else those from a number on.
+    Those that have a text, or of these the first behind a number or the last before one; with `error` the first that
+    tells of an error; else those from a number on.
     """
 
     text: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    after: Number | None = None
+    before: Number | None = None
     error: bool = False
     first: Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)] = 1
     limit: Limit = 100

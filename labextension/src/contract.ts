@@ -900,6 +900,8 @@ export interface IFound {
 export interface IFoundLine {
   number: number;
   text: string;
+  before?: number;
+  more?: number;
 }
 
 /**

@@ -71,7 +71,8 @@ def test_of_a_wide_line_as_much_is_told_as_is_seen() -> None:
     log = Log(b"first\n" + b"x" * 5_000_000 + b"\n" + bar + b"last\n")
     first, wide, progress, last = LineIndex().lines(log.stream, 1, 10).lines
     assert (first.text, last.text) == ("first", "last")
-    assert wide.text == "x" * WIDEST_BYTES
+    assert (wide.text, wide.more) == ("x" * WIDEST_BYTES, 5_000_000 - WIDEST_BYTES)
+    assert (first.more, progress.more, last.more) == (0, 0, 0)
     assert len(progress.text) < WIDEST_BYTES
     assert progress.text.endswith("\r100 %")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acai_server.engine.log_search import MOST_COUNTED, MOST_TOLD, WIDEST, first_error, search
+from acai_server.engine.log_search import MOST_COUNTED, MOST_TOLD, WIDEST, first_error, search, search_near
 
 
 def in_pieces(data: bytes, size: int) -> list[bytes]:
@@ -50,9 +50,23 @@ def test_of_many_the_first_are_told_and_at_some_number_it_ends(size: int) -> Non
     assert MOST_COUNTED <= found.of <= 2 * MOST_COUNTED
 
 
-def test_of_a_wide_line_the_beginning_is_told() -> None:
-    found = search([b"x" * 3 * WIDEST + b"needle"], "needle")
-    assert [(len(one.text), one.number) for one in found.lines] == [(WIDEST, 1)]
+def test_of_a_wide_line_what_is_around_the_text_is_told() -> None:
+    wide = b"x" * 3 * WIDEST
+    begin, behind = search([b"needle" + wide + b"\n" + wide + b"needle" + wide], "needle").lines
+    assert (begin.text[:6], len(begin.text), begin.before, begin.more) == ("needle", WIDEST, 0, 2 * WIDEST + 6)
+    assert "needle" in behind.text
+    assert (len(behind.text), behind.before + len(behind.text) + behind.more) == (WIDEST, 6 * WIDEST + 6)
+
+
+@pytest.mark.parametrize("size", [5, 1 << 20])
+def test_behind_those_that_are_told_the_next_one_and_the_one_before_are_found(size: int) -> None:
+    pieces = in_pieces(b"".join(b"line %d\n" % number for number in range(1, 1201)), size)
+
+    def near(after: int | None = None, before: int | None = None) -> list[int]:
+        return [one.number for one in search_near(pieces, "LINE 1", after, before).lines]
+
+    assert [near(after=199), near(after=1000), near(after=1200)] == [[1000], [1001], []]
+    assert [near(before=1000), near(before=2000), near(before=1)] == [[199], [1200], []]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 export interface ISpan {
   text: string;
   look: string;
+  /** So many characters stand here that are not shown. */
+  cut?: number;
 }
 
 export type Line = ISpan[];
@@ -52,7 +54,7 @@ export class AnsiReader {
     others.forEach((part, index) => {
       lines.push(this.current);
       this.cells = [];
-      this.at = 0;
+      this.at = this.past = this.lost = 0;
       this.plain = null;
       this.write(part, index === last);
     });
@@ -72,7 +74,7 @@ export class AnsiReader {
         line.push({ text, look });
       }
     }
-    return line;
+    return cutLine(line, 0, this.lost);
   }
 
   private write(text: string, mayGoOn: boolean): void {
@@ -86,7 +88,7 @@ export class AnsiReader {
       if (what !== undefined) {
         this.obey(codes ?? '', what);
       } else if (token === '\r') {
-        this.at = 0;
+        this.at = this.past = 0;
       } else if (token === '\b') {
         this.at = Math.max(0, this.at - 1);
       } else if (token === '\t') {
@@ -114,10 +116,14 @@ export class AnsiReader {
   }
 
   private put(text: string): void {
+    let left = text.length;
     for (const character of text) {
       if (this.at >= WIDEST) {
+        this.past += left;
+        this.lost = Math.max(this.lost, this.past);
         return;
       }
+      left -= character.length;
       while (this.cells.length < this.at) {
         this.cells.push({ text: ' ', look: '' });
       }
@@ -149,6 +155,9 @@ export class AnsiReader {
       this.cells.length = Math.min(this.cells.length, this.at);
     } else if (which === 2) {
       this.cells = [];
+    }
+    if (which === 0 || which === 2) {
+      this.past = this.lost = 0;
     }
   }
 
@@ -199,9 +208,21 @@ export class AnsiReader {
   /** A whole line in one look, where it is one. */
   private plain: string | null = null;
   private at = 0;
+  /** How far behind the widest line the pen is, and how far it was. */
+  private past = 0;
+  private lost = 0;
   private held = '';
   private look = '';
   private readonly pen = new Map<string, string>();
+}
+
+/** A line of which so many characters before it and behind it are not shown. */
+export function cutLine(line: Line, before: number, more: number): Line {
+  const shown = line.filter(span => span.cut === undefined);
+  const lost = more + (line.at(-1)?.cut ?? 0);
+  const marked = (cut: number): Line =>
+    cut > 0 ? [{ text: '', look: '', cut }] : [];
+  return [...marked(before), ...shown, ...marked(lost)];
 }
 
 /** Nothing moves in most lines, so they need not be taken apart. */

@@ -49,10 +49,10 @@ class LineIndex:
         found: list[FoundLine] = []
         last = min(count, first + limit - 1)
         lines = _lines(stream(offset)) if last >= first else iter(())
-        for line in lines:
+        for line, more in lines:
             number += 1
             if number >= first:
-                found.append(FoundLine(number, line.decode("utf-8", "replace")))
+                found.append(FoundLine(number, line.decode("utf-8", "replace"), more=more))
             if number >= last:
                 break
         return FoundLines(found, len(found), count)
@@ -69,27 +69,29 @@ class LineIndex:
         self._passed += len(piece)
 
 
-def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Give the lines that somebody sees, each cut; hold a piece and a line."""
-    held = b""
+def _lines(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Give the lines that somebody sees, each cut, and how much of each is not told; hold a piece and a line."""
+    held, lost = b"", 0
     for piece in pieces:
         begin = 0
         while (end := piece.find(b"\n", begin)) >= 0:
             line = held + piece[begin:end]
             if not _TAGS.match(line):
-                yield _cut(line)
-            held, begin = b"", end + 1
+                yield _cut(line, lost)
+            held, lost, begin = b"", 0, end + 1
         held += piece[begin:]
         if len(held) > 2 * WIDEST_BYTES:
-            held = _cut(held)
+            held, lost = _cut(held, lost)
     if held and not _TAGS.match(held):
-        yield _cut(held)
+        yield _cut(held, lost)
 
 
-def _cut(line: bytes) -> bytes:
+def _cut(line: bytes, lost: int) -> tuple[bytes, int]:
     """As much of a line as is told; of one that was written over again and again, the end, as that is what is seen."""
     if len(line) <= WIDEST_BYTES:
-        return line
+        return line, lost
     end = line.rstrip(b"\r")[-WIDEST_BYTES:]
     _, is_over, rest = end.partition(b"\r")
-    return rest if is_over else line[:WIDEST_BYTES]
+    if is_over:
+        return rest, 0
+    return line[:WIDEST_BYTES], lost + len(line[WIDEST_BYTES:].decode("utf-8", "ignore"))

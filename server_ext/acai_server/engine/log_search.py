@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from acai_jupyter.contract.jobs import FoundLine, FoundLines
 
@@ -26,27 +26,29 @@ _UNSEEN = re.compile(r"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07
 
 def search(pieces: Iterable[bytes], text: str) -> FoundLines:
     """Return which lines of a log have a text; those that tag something are none that somebody sees."""
-    wanted = _lower(text)
     found: list[FoundLine] = []
-    count = passed = 0
-    for block in _whole_lines(pieces):
-        plain = _seen(block)
-        low = _lower(plain)
-        at, number, seen = low.find(wanted), passed, 0
-        while at >= 0:
-            begin, end = low.rfind("\n", 0, at) + 1, low.find("\n", at)
-            number, seen = number + low.count("\n", seen, begin), begin
-            line = plain[begin : end if end >= 0 else None]
-            count += 1
-            if len(found) < MOST_TOLD:
-                found.append(FoundLine(number + 1, line[:WIDEST]))
-            if end < 0 or count >= MOST_COUNTED:
-                break
-            at = low.find(wanted, end)
-        passed += _count(low)
+    count = 0
+    look = _Look(pieces)
+    for hit in look.hits(text):
+        count += 1
+        if len(found) < MOST_TOLD:
+            found.append(hit.told())
         if count >= MOST_COUNTED:
-            return FoundLines(found, count, passed, is_cut=True)
-    return FoundLines(found, count, passed)
+            return FoundLines(found, count, hit.number, is_cut=True)
+    return FoundLines(found, count, look.passed)
+
+
+def search_near(pieces: Iterable[bytes], text: str, after: int | None, before: int | None) -> FoundLines:
+    """Return the first line behind one that has a text, or with `before` the last before one."""
+    nearest: _Hit | None = None
+    for hit in _Look(pieces).hits(text):
+        if before is not None and hit.number >= before:
+            break
+        if before is not None or hit.number > (after or 0):
+            nearest = hit
+        if before is None and nearest is not None:
+            break
+    return FoundLines([], 0, 0) if nearest is None else FoundLines([nearest.told()], 1, nearest.number, is_cut=True)
 
 
 def first_error(pieces: Iterable[bytes]) -> FoundLines:
@@ -56,12 +58,52 @@ def first_error(pieces: Iterable[bytes]) -> FoundLines:
         plain = _seen(block)
         match = _ERROR.search(plain) if any(word in plain for word in _WORDS) else None
         if match is not None:
-            begin = plain.rfind("\n", 0, match.start()) + 1
-            line = plain[begin:].partition("\n")[0]
-            number = passed + plain.count("\n", 0, begin) + 1
-            return FoundLines([FoundLine(number, line[:WIDEST])], 1, number, is_cut=True)
+            number = passed + plain.count("\n", 0, match.start()) + 1
+            return FoundLines([_Hit(number, plain, match.start(), match.end()).told()], 1, number, is_cut=True)
         passed += _count(plain)
     return FoundLines([], 0, passed)
+
+
+class _Hit(NamedTuple):
+    """Where in some lines a text is found, and which line of the log that is."""
+
+    number: int
+    lines: str
+    at: int
+    end: int
+
+    def told(self) -> FoundLine:
+        """Return as much of the line as is told; of a wide one what is around the text."""
+        begin, end = self.lines.rfind("\n", 0, self.at) + 1, self.lines.find("\n", self.at)
+        end = len(self.lines) if end < 0 else end
+        first = begin if self.end - begin <= WIDEST else self.at - WIDEST // 4
+        last = min(end, first + WIDEST)
+        return FoundLine(self.number, self.lines[first:last], first - begin, end - last)
+
+
+class _Look:
+    """One pass over a log."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = pieces
+        self.passed = 0
+        """How many lines are behind it."""
+
+    def hits(self, text: str) -> Iterator[_Hit]:
+        """Give the first place in each line that has a text."""
+        wanted = _lower(text)
+        for block in _whole_lines(self._pieces):
+            plain = _seen(block)
+            low = _lower(plain)
+            at, number, seen = low.find(wanted), self.passed, 0
+            while at >= 0:
+                begin, end = low.rfind("\n", 0, at) + 1, low.find("\n", at)
+                number, seen = number + low.count("\n", seen, begin), begin
+                yield _Hit(number + 1, plain, at, at + len(wanted))
+                if end < 0:
+                    break
+                at = low.find(wanted, end)
+            self.passed += _count(low)
 
 
 def _seen(block: str) -> str:

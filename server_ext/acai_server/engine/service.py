@@ -13,7 +13,7 @@ from acai_jupyter.contract.templates import template_of
 from acai_server.engine import killing, removing
 from acai_server.engine.attempts import slot_key
 from acai_server.engine.launcher import Launcher
-from acai_server.engine.log_search import first_error, search
+from acai_server.engine.log_search import first_error, search, search_near
 from acai_server.engine.logs import Logs
 from acai_server.engine.monitor import Interface, Monitor
 from acai_server.engine.past_runs import PastRuns
@@ -179,6 +179,9 @@ class Engine:
         where = (project, number, query.attempt)
         if query.error:
             return first_error(self._logs.stream(*where, 0, query.node))
+        if query.text and (query.after is not None or query.before is not None):
+            stream = self._logs.stream(*where, 0, query.node)
+            return search_near(stream, query.text, query.after, query.before)
         if query.text:
             return search(self._logs.stream(*where, 0, query.node), query.text)
         return self._logs.lines(*where, query.first, query.limit, query.node)
