@@ -32,8 +32,33 @@ describe('AnsiReader', () => {
       'bold ink-green',
       'ink-green'
     ]);
-    const [palette] = read('\x1b[38;5;1mx\x1b[38;2;1;2;3my\n');
-    expect(palette?.map(span => span.look)).toEqual(['ink-red', '']);
+  });
+
+  it('keeps the other colours of palettes and mixtures as they are', () => {
+    const [line] = read(
+      '\x1b[38;5;1ma\x1b[38;5;208mb\x1b[38;5;244mc\x1b[38;2;1;2;3md\x1b[39;48:2::255:0:16me\x1b[48;2;1;2mf\n'
+    );
+    expect(line?.map(span => span.look)).toEqual([
+      'ink-red',
+      'ink-rgb-ff8700',
+      'ink-rgb-808080',
+      'ink-rgb-010203',
+      'ground-rgb-ff0010',
+      ''
+    ]);
+  });
+
+  it('writes out what would turn the direction of a text', () => {
+    expect(texts('user\u202enimda\n')[0]).toBe('user\\u202enimda');
+    expect(texts('a\rb\u2066', 'c\n')[0]).toBe('b\\u2066c');
+  });
+
+  it('says how much of a line is not shown', () => {
+    const cut = (line: string) => read(line)[0]?.at(-1)?.cut;
+    expect(cut(`${'x'.repeat(2_500)}\n`)).toBe(500);
+    expect(cut(`${'x'.repeat(2_500)}\r${'y'.repeat(2_100)}\n`)).toBe(500);
+    expect(cut(`\x1b[31m${'x'.repeat(2_500)}\r\x1b[Kdone\n`)).toBeUndefined();
+    expect(cut('short\n')).toBeUndefined();
   });
 
   it('reads whole lines as it reads those that come in pieces', () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IFoundLines } from '../src/contract';
 import { AcaiError } from '../src/core/errors';
-import { LogSearch } from '../src/core/logSearch';
+import { type INear, LogSearch } from '../src/core/logSearch';
 import { textOf } from '../src/core/logTail';
 
 function answer(...texts: string[]): IFoundLines {
@@ -84,5 +84,53 @@ describe('LogSearch', () => {
     search.dispose();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(find).not.toHaveBeenCalled();
+  });
+
+  it('goes from one to the next behind those that are told, and begins anew', async () => {
+    const all = Array.from({ length: 9 }, (_, at) => 10 * (at + 1));
+    const find = vi.fn((text: string, near: INear = {}) => {
+      const { after, before } = near;
+      const told =
+        after !== undefined
+          ? all.filter(one => one > after).slice(0, 1)
+          : before !== undefined
+            ? all.filter(one => one < before).slice(-1)
+            : all.slice(0, 3);
+      const lines = told.map(number => ({ number, text }));
+      return Promise.resolve({ lines, count: 9, of: 99, is_cut: false });
+    });
+    const search = new LogSearch(find, () => undefined);
+    search.look('a');
+    await vi.runAllTimersAsync();
+    find.mockClear();
+    expect(await search.hit(0, 1)).toBe(10);
+    expect(await search.hit(20, -1)).toBe(10);
+    expect(find).not.toHaveBeenCalled();
+    expect(await search.hit(30, 1)).toBe(40);
+    expect(await search.hit(55, -1)).toBe(50);
+    expect(await search.hit(90, 1)).toBe(10);
+    expect(await search.hit(10, -1)).toBe(90);
+    expect(await search.hit(0, -1)).toBe(90);
+  });
+
+  it('has what is around it of a line that is cut before it', async () => {
+    const found = {
+      lines: [{ number: 7, text: 'needle', before: 5_000, more: 3 }],
+      count: 1,
+      of: 9
+    };
+    const search = new LogSearch(
+      () => Promise.resolve(found),
+      () => undefined
+    );
+    search.look('needle');
+    await vi.runAllTimersAsync();
+    expect(search.instead(7)).toEqual([
+      { text: '', look: '', cut: 5_000 },
+      { text: 'needle', look: '' },
+      { text: '', look: '', cut: 3 }
+    ]);
+    search.look('');
+    expect(search.instead(7)).toBeUndefined();
   });
 });

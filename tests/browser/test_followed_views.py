@@ -138,7 +138,7 @@ def odd(notebook: Path) -> list[str]:
     """Write a notebook with outputs that are ours by name alone, before one that is; returns their texts."""
     kept = nbformat.read(notebook, as_version=4)
     good = kept.cells[0].outputs[0]
-    row = {"job": {}, "state": {}}
+    row: dict[str, object] = {"job": {}, "state": {}}
     table = {"tag": "sweep-1", "parameters": [], "metrics": [], "rows": [row]}
     page = {"kind": "job", "columns": ["state"], "rows": [None]}
     unreadable = {**good.data[JOB]["job"]["attempts"][0], "warnings": 5}
@@ -149,7 +149,8 @@ def odd(notebook: Path) -> list[str]:
         {"attempts": [unreadable]},
     ]
     outputs = [copy.deepcopy(good) for _ in changes]
-    for output, change in zip(outputs, changes, strict=True):
+    for number, (output, change) in enumerate(zip(outputs, changes, strict=True), start=COPIES + 1):
+        output.data[JOB]["number"] = number
         output.data[JOB]["job"].update(change)
     for kind, found in (
         ("sweep", {"project": "default", "count": 1, "table": table}),

@@ -69,13 +69,16 @@ def test_a_person_finds_out_why_a_job_failed_and_cleans_up(start_lab: StartLab, 
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     run_with_changes(page, table)
     copy_a_cell(page, table)
+    see_what_was_predicted(page, table)
 
 
 def copy_a_cell(page: LabPage, table: Table) -> None:
     """What is copied is the whole job; what was not answered before is there as soon as it is."""
     page.page.get_by_role("tab", name="Untitled.ipynb").click()
     page.run(CELL)
-    expect(page.notebook.get_by_role("region", name="job 5", exact=True)).to_contain_text("job 5 · finished", timeout=JOBS_MS)
+    expect(page.notebook.get_by_role("region", name="job 5", exact=True)).to_contain_text(
+        "job 5 · finished", timeout=JOBS_MS
+    )
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     job = job_tab(page, table, 5)
     page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -118,6 +121,19 @@ def run_with_changes(page: LabPage, table: Table) -> None:
     expect(again).to_contain_text("768 MB")
     page.page.get_by_role("tab", name="Jobs", exact=True).click()
     expect(table.count).to_have_text("4 jobs")
+
+
+def see_what_was_predicted(page: LabPage, table: Table) -> None:
+    """Four runs of a kind are enough for a model."""
+    page.page.get_by_role("tab", name="Untitled.ipynb").click()
+    page.run("%%acai run --sweep lr=1,2,3,4 --memory 512Mi\npass")
+    sweep = page.notebook.get_by_role("region", name="sweep-6", exact=True)
+    expect(sweep).to_contain_text("4 jobs · 4 finished", timeout=JOBS_MS)
+    page.page.get_by_role("tab", name="Jobs", exact=True).click()
+    job = job_tab(page, table, 9)
+    job.locator("summary").filter(has_text="Attempts").click()
+    expect(job.get_by_text(re.compile(r"^predicted [\d.]+ s, took [\d.]+ s \(.+\)$"))).to_be_visible()
+    page.look_at("job-attempts", job)
 
 
 def read_log(page: LabPage, job: Locator) -> None:

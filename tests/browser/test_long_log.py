@@ -28,6 +28,9 @@ for n in range(1, {LINES + 1}):
     print("\\x1b[32mline\\x1b[0m", n, "<img src=x onerror=document.title='owned'>", "x" * (n % 300))
     if n == 123_456:
         print("ValueError: here it begins")
+print("w" * 5_000, "needle", "w" * 5_000)
+print("\\x1b[38;5;208morange\\x1b[0m \\x1b[48;2;0;0;95mnavy\\x1b[0m", end=" ")
+print("\\x1b[38;2;255;255;200mpale\\x1b[0m user\\u202enimda")
 print("waits", flush=True)
 while not pathlib.Path({{gate!r}}).exists(): time.sleep(0.05)
 print("over")"""
@@ -53,12 +56,12 @@ def test_a_log_of_any_length_is_seen_from_its_first_line_to_its_last(start_lab: 
     running.get_by_role("button").filter(has_text="job 1").first.click(timeout=JOBS_MS)
     tab = page.page.locator(".jp-AcaiJobTab")
     log = tab.get_by_role("log", name="Log of job 1")
-    expect(line(log, LINES + 2)).to_be_in_viewport(timeout=JOBS_MS)
-    expect(line(log, LINES + 2)).to_have_text("waits\n")
+    expect(line(log, LINES + 4)).to_be_in_viewport(timeout=JOBS_MS)
+    expect(line(log, LINES + 4)).to_have_text("waits\n")
     scroll_while_it_grows(tab, log, gate)
     press(tab, "to the end")
-    expect(line(log, LINES + 3)).to_have_text("over\n")
-    expect(line(log, LINES + 3)).to_be_in_viewport()
+    expect(line(log, LINES + 5)).to_have_text("over\n")
+    expect(line(log, LINES + 5)).to_be_in_viewport()
     press(tab, "first error")
     expect(line(log, 123_457)).to_have_text("ValueError: here it begins\n")
     expect(line(log, 123_457)).to_be_in_viewport()
@@ -113,7 +116,35 @@ def search(tab: Locator, log: Locator) -> None:
     expect(log.locator("code[data-marked] mark")).to_have_text("4711 <img")
     expect(log.locator("code[data-marked]")).to_be_in_viewport()
     assert log.locator("code").count() > 20
+    field.fill("needle")  # behind what is shown of its line otherwise
+    expect(log.locator("code")).to_have_text(re.compile(r"^[\d,]+ before …w+ needle w+… [\d,]+ more\s$"))
+    press(tab, "next")
+    expect(log.locator("code[data-marked] mark")).to_have_text("needle")
+    field.fill("line")
+    first_hits = re.compile(r"^the first 1,000 of more than 100,000 lines$")
+    expect(tab.get_by_role("status").filter(has_text=first_hits)).to_be_visible()
+    press(tab, "previous")  # of the first line, which is the last one of all
+    expect(line(log, LINES + 1)).to_have_attribute("data-marked", "")
+    press(tab, "previous")
+    expect(line(log, LINES)).to_have_attribute("data-marked", "")
     field.fill("")
+    see_looks(tab, log)
+
+
+def see_looks(tab: Locator, log: Locator) -> None:
+    """Colours of its own are legible, no text is turned, and a long word stands beside its number."""
+    press(tab, "to the end")
+    looks = line(log, LINES + 3)
+    expect(looks).to_have_text("orange navy pale user\\u202enimda\n")
+    expect(looks.get_by_text("navy")).to_have_css("background-color", "rgb(0, 0, 95)")
+    expect(looks.get_by_text("navy")).to_have_css("color", "rgb(255, 255, 255)")
+    wide = line(log, LINES + 2)
+    expect(wide).to_have_text(re.compile(r"^w{2000}… 8,008 more\n$"))
+    number, text = (wide.locator(part).bounding_box() for part in ("button", ".jp-AcaiLog-text"))
+    assert number is not None
+    assert text is not None
+    assert text["y"] == pytest.approx(number["y"], abs=4)
+    assert text["x"] >= number["x"] + number["width"]
 
 
 def open_link(page: LabPage, tab: Locator) -> None:

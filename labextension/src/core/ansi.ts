@@ -1,4 +1,6 @@
-/** A stretch of a line in one look; `look` names what is switched on: `bold ink-red`. */
+import { oneLine } from './text';
+
+/** A stretch of a line in one look; `look` names what is switched on: `bold ink-red`, `ink-rgb-ff8700`. */
 export interface ISpan {
   text: string;
   look: string;
@@ -36,11 +38,29 @@ const OFF: { [code: number]: string } = {
   39: 'ink',
   49: 'ground'
 };
-// eslint-disable-next-line no-control-regex -- as below
-const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
+/** What moves, and what would turn the direction of a text: that is written out. */
+const CONTROL =
+  // eslint-disable-next-line no-control-regex -- as below
+  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+/** A mixture with a colour space in it. */
+const MIXTURE = /([34]8):2:\d*:(\d+):(\d+):(\d+)/g;
 const TOKEN =
   // eslint-disable-next-line no-control-regex -- these are what programs send to terminals
   /\x1b\[([0-9;:?<=>]*)[ -/]*([@-~])|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b\n]*(?:\x1b\\)?|\x1b[ -/]*[0-~]?|[\r\b\t]|[\x00-\x08\x0b-\x1f\x7f-\x9f]|[^\x00-\x1f\x7f-\x9f]+/g;
+
+type Kind = 'ink' | 'ground';
+
+/** The colours behind the sixteen named ones: a cube, and greys. */
+function inPalette(number: number): number[] {
+  if (number >= 232) {
+    const grey = 8 + 10 * (number - 232);
+    return [grey, grey, grey];
+  }
+  const at = number - 16;
+  return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map(step =>
+    step === 0 ? 0 : 55 + 40 * step
+  );
+}
 
 /** Turns a log into lines as a terminal leaves them: what was written over is gone, and nothing but text and looks stays. */
 export class AnsiReader {
@@ -94,7 +114,7 @@ export class AnsiReader {
       } else if (token === '\t') {
         this.put('    ');
       } else if (token >= ' ' && !/^[\x7f-\x9f]/.test(token)) {
-        this.put(token);
+        this.put(oneLine(token));
       }
     }
   }
@@ -138,7 +158,8 @@ export class AnsiReader {
     }
     const number = Number(codes) || 0;
     if (what === 'm') {
-      this.change(codes.split(/[;:]/).map(Number));
+      const plain = codes.replace(MIXTURE, '$1;2;$2;$3;$4');
+      this.change(plain.split(/[;:]/).map(Number));
     } else if (what === 'K') {
       this.erase(number);
     } else if (what === 'C') {
@@ -165,13 +186,15 @@ export class AnsiReader {
     for (let index = 0; index < codes.length; index += 1) {
       const code = codes[index] ?? 0;
       if (code === 38 || code === 48) {
-        // A palette takes one more code, a mixture three. Only the eight plain colours follow the theme.
-        const isPalette = codes[index + 1] === 5;
-        this.colour(
-          code === 38 ? 'ink' : 'ground',
-          isPalette ? (codes[index + 2] ?? 99) : 99
-        );
-        index += isPalette ? 2 : 4;
+        const kind = code === 38 ? 'ink' : 'ground';
+        // A palette takes one more code, a mixture three.
+        if (codes[index + 1] === 5) {
+          this.colour(kind, codes[index + 2] ?? 0);
+          index += 2;
+        } else {
+          this.mix(kind, codes.slice(index + 2, index + 5));
+          index += 4;
+        }
       } else {
         this.changeOne(code);
       }
@@ -195,12 +218,24 @@ export class AnsiReader {
     }
   }
 
-  private colour(kind: 'ink' | 'ground', number: number): void {
+  /** Of a palette. Only the eight plain colours, bright or not, follow the theme. */
+  private colour(kind: Kind, number: number): void {
     const name = number < 16 ? COLOURS[number % 8] : undefined;
     if (name === undefined) {
-      this.pen.delete(kind);
+      this.mix(kind, inPalette(number));
     } else {
       this.pen.set(kind, `${kind}-${name}`);
+    }
+  }
+
+  private mix(kind: Kind, parts: readonly number[]): void {
+    const isColour =
+      parts.length === 3 && parts.every(part => part >= 0 && part < 256);
+    if (isColour) {
+      const digits = parts.map(part => part.toString(16).padStart(2, '0'));
+      this.pen.set(kind, `${kind}-rgb-${digits.join('')}`);
+    } else {
+      this.pen.delete(kind);
     }
   }
 

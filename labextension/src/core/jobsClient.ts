@@ -10,6 +10,7 @@ import type {
   ISweepTable
 } from '../contract';
 import type { AcaiClient } from './client';
+import type { INear } from './logSearch';
 
 /** What views ask of the server about jobs. */
 export class JobsClient {
@@ -47,9 +48,14 @@ export class JobsClient {
     project: string,
     number: number,
     attempt: number,
-    text: string
+    text: string,
+    near: INear = {}
   ): Promise<IFoundLines> {
-    const query = `attempt=${attempt}&text=${encodeURIComponent(text)}`;
+    const wanted = `attempt=${attempt}&text=${encodeURIComponent(text)}`;
+    const places = Object.entries(near).map(
+      ([side, line]) => `&${side}=${String(line)}`
+    );
+    const query = wanted + places.join('');
     return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
   }
 

@@ -1,5 +1,5 @@
 import type { IFoundLines } from '../contract';
-import { AnsiReader, type Line } from './ansi';
+import { AnsiReader, cutLine, type Line } from './ansi';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
 import { Retries } from './retries';
@@ -99,7 +99,9 @@ export class LogPages {
   private async take(page: number): Promise<void> {
     const found = await this.read(page * PAGE_LINES + 1, PAGE_LINES);
     const reader = new AnsiReader();
-    const lines = found.lines.flatMap(({ text }) => reader.feed(`${text}\n`));
+    const lines = found.lines.flatMap(({ text, before = 0, more = 0 }) =>
+      reader.feed(`${text}\n`).map(line => cutLine(line, before, more))
+    );
     if (this.known !== null && found.of !== this.known) {
       this.forgetCut(Math.min(found.of, this.known));
     }

@@ -1,22 +1,37 @@
-import type { IFoundLines } from '../contract';
-import { AnsiReader, type Line } from './ansi';
+import type { IFoundLine, IFoundLines } from '../contract';
+import { AnsiReader, cutLine, type Line } from './ansi';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { nextHit } from './logHits';
 import { Retries } from './retries';
+
+/** Only the first line behind a number, or the last before one. */
+export interface INear {
+  after?: number;
+  before?: number;
+}
 
 /** After so long without a key the server is asked. */
 const PAUSE_MS = 150;
 
+const LAST = Number.MAX_SAFE_INTEGER;
+
+interface IHit {
+  line: Line;
+  at: number;
+  number: number;
+}
+
 /** The lines of a whole log that have some text, as the server finds them: one question at a time, the last one counts. */
 export class LogSearch {
   constructor(
-    private readonly find: (text: string) => Promise<IFoundLines>,
+    private readonly find: (text: string, near?: INear) => Promise<IFoundLines>,
     private readonly onChange: () => void
   ) {}
 
   /** What was found of what is looked for; nothing before it is known. */
   found: IFoundLines | null = null;
-  lines: readonly { line: Line; at: number; number: number }[] | null = null;
+  lines: readonly IHit[] | null = null;
   error: AcaiError | null = null;
 
   get isAsking(): boolean {
@@ -38,6 +53,41 @@ export class LogSearch {
       this.timer = setTimeout(() => void this.ask(), PAUSE_MS);
     }
     this.onChange();
+  }
+
+  /** A line as it was found, where what is looked for stands behind what else is shown of it. */
+  instead(number: number): Line | undefined {
+    return this.cut.get(number);
+  }
+
+  /**
+   * The next line that has it, or the one before; behind the last one it begins anew. Only the first ones are told: where
+   * the others are, the server is asked. Never rejects.
+   */
+  async hit(from: number, by: 1 | -1): Promise<number | undefined> {
+    const { found, wanted } = this;
+    const told = found?.lines.map(one => one.number) ?? [];
+    const isAll = found?.count === told.length && found.is_cut !== true;
+    const next = nextHit(told, from, by);
+    const isTold =
+      by === 1 ? from < (told.at(-1) ?? 0) : from <= (told.at(-1) ?? 0);
+    const isAnew = by === -1 && next !== undefined && next >= from;
+    if (isAll || (isTold && !isAnew)) {
+      return next;
+    }
+    const near = by === 1 ? { after: from } : { before: isAnew ? LAST : from };
+    try {
+      const there = await this.find(wanted, near);
+      if (wanted !== this.wanted) {
+        return undefined;
+      }
+      this.keep(there);
+      return there.lines[0]?.number ?? next;
+    } catch (error) {
+      this.error = asAcaiError(error);
+      this.onChange();
+      return undefined;
+    }
   }
 
   /** Ask at once for what was not answered. */
@@ -92,14 +142,22 @@ export class LogSearch {
   ): void {
     this.found = found;
     this.error = error;
-    this.lines =
-      found?.lines.map(({ number, text }) => ({
-        line: new AnsiReader().feed(`${text}\n`)[0] ?? [],
-        at: number - 1,
-        number
-      })) ?? null;
+    this.cut.clear();
+    this.lines = found === null ? null : this.keep(found);
   }
 
+  private keep(found: IFoundLines): readonly IHit[] {
+    return found.lines.map(one => {
+      const { number, before = 0 } = one;
+      const line = lineOf(one);
+      if (before > 0) {
+        this.cut.set(number, line);
+      }
+      return { line, at: number - 1, number };
+    });
+  }
+
+  private readonly cut = new Map<number, Line>();
   private readonly retries = new Retries(() => {
     this.look(this.wanted);
   });
@@ -107,4 +165,10 @@ export class LogSearch {
   private answered: string | null = '';
   private isUnderWay = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** A line that is told alone, with marks where it is cut. */
+function lineOf({ text, before = 0, more = 0 }: IFoundLine): Line {
+  const line = new AnsiReader().feed(`${text}\n`)[0] ?? [];
+  return cutLine(line, before, more);
 }

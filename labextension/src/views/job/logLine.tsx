@@ -1,7 +1,11 @@
 import * as React from 'react';
 
-import type { Line } from '../../core/ansi';
+import type { ISpan, Line } from '../../core/ansi';
+import { ownColours } from '../../core/legible';
 import { trans } from '../../core/translation';
+
+/** How a look names a mixture. */
+const MIXED = '-rgb-';
 
 /** A line in its looks. Its number is drawn, so that it is neither found nor copied with the text. */
 export const LogLine = React.memo(function LogLine(props: {
@@ -28,20 +32,47 @@ export const LogLine = React.memo(function LogLine(props: {
           }}
         />
       )}
-      {line === undefined && '…'}
-      {line?.map(({ text, look }, index) =>
-        look === '' ? (
-          <Marked text={text} wanted={wanted} key={index} />
-        ) : (
-          <span className={classesOf(look)} key={index}>
-            <Marked text={text} wanted={wanted} />
-          </span>
-        )
-      )}
-      {'\n'}
+      <span className="jp-AcaiLog-text">
+        {line === undefined && '…'}
+        {line?.map((span, index) => (
+          <Stretch
+            span={span}
+            isFirst={index === 0}
+            wanted={wanted}
+            key={index}
+          />
+        ))}
+        {'\n'}
+      </span>
     </code>
   );
 });
+
+/** A part of a line in its look, or a mark where some of it is not shown. */
+function Stretch(props: {
+  span: ISpan;
+  isFirst: boolean;
+  wanted: string;
+}): React.ReactElement {
+  const { span, isFirst, wanted } = props;
+  const { text, look, cut } = span;
+  if (cut !== undefined) {
+    const many = cut.toLocaleString('en-US');
+    return (
+      <span className="jp-AcaiLog-cut">
+        {isFirst ? trans.__('%1 before …', many) : trans.__('… %1 more', many)}
+      </span>
+    );
+  }
+  const marked = <Marked text={text} wanted={wanted} />;
+  return look === '' ? (
+    marked
+  ) : (
+    <span className={classesOf(look)} style={styleOf(look)}>
+      {marked}
+    </span>
+  );
+}
 
 /** What was searched for is marked; what goes over a change of looks is found, and not marked. */
 function Marked(props: { text: string; wanted: string }): React.ReactElement {
@@ -68,8 +99,19 @@ function Marked(props: { text: string; wanted: string }): React.ReactElement {
 }
 
 function classesOf(look: string): string {
-  return look
-    .split(' ')
+  const own = look.includes(MIXED) ? ['own'] : [];
+  return [...look.split(' ').filter(one => !one.includes(MIXED)), ...own]
     .map(one => `jp-AcaiLog-${one}`)
     .join(' ');
+}
+
+/** Both colours of a stretch that has its own: which of them is shown depends on the theme. */
+function styleOf(look: string): React.CSSProperties | undefined {
+  const colours = look.includes(MIXED) ? ownColours(look) : null;
+  return colours === null
+    ? undefined
+    : {
+        color: `light-dark(${colours.light}, ${colours.dark})`,
+        background: colours.ground ?? undefined
+      };
 }

@@ -5,6 +5,7 @@ import { textOf } from '../../core/logTail';
 import { trans } from '../../core/translation';
 import { LogLine } from './logLine';
 import { followFocus, type ILogFocus, useLogFocus } from './logFocus';
+import { type ILogPlace, useKeptPlace } from './logPlace';
 import type { IGoal } from './logWindow';
 
 /** A line with its place among those that were read. */
@@ -46,16 +47,20 @@ export interface ILogLinesProps {
   /** The first line is to be seen, before it is there. */
   onBegin: () => void;
   focus: ILogFocus;
+  place: React.MutableRefObject<ILogPlace | null>;
+  /** What is shown of a line in place of its beginning. */
+  instead: (number: number) => Line | undefined;
 }
 
 /** Lines in their looks. It stays at the end until somebody scrolls up. */
 export function LogLines(props: ILogLinesProps): React.ReactElement {
   const { found, gone, job, wanted, wraps, marked, goal, onMark, onBegin } =
     props;
-  const { focus } = props;
+  const { focus, place, instead } = props;
   const node = React.useRef<HTMLPreElement>(null);
   const isAtEnd = React.useRef(true);
   useLogFocus(focus, node);
+  useKeptPlace(place, node, () => !isAtEnd.current && wanted === '');
   React.useLayoutEffect(() => {
     if (node.current !== null && isAtEnd.current && wanted === '') {
       node.current.scrollTop = node.current.scrollHeight;
@@ -96,7 +101,7 @@ export function LogLines(props: ILogLinesProps): React.ReactElement {
     >
       {found.map(({ line, at, number }) => (
         <LogLine
-          line={line}
+          line={(number === undefined ? undefined : instead(number)) ?? line}
           number={number}
           wanted={wanted}
           isMarked={number !== undefined && number === marked}

@@ -1,21 +1,30 @@
 import * as React from 'react';
 
 import type { IJob } from '../../contract';
+import type { Line } from '../../core/ansi';
 import { isGiven } from '../../core/given';
 import type { JobModel } from '../../core/jobModel';
 import { hasEnded } from '../../core/jobText';
 import { nextHit } from '../../core/logHits';
-import { LogPages } from '../../core/logPages';
-import { LogTail } from '../../core/logTail';
 import { trans } from '../../core/translation';
-import { LogSearch } from '../../core/logSearch';
+import type { LogSearch } from '../../core/logSearch';
 import { useAnswer } from '../answer';
 import { Fault } from '../fault';
 import type { ViewServices } from '../services';
 import { findLines, LogLines } from './logLines';
+import type { ILogPlace } from './logPlace';
 import { FirstError, HitButtons, LineLink, LogTools } from './logTools';
-import { type IGoal, LogWindow } from './logWindow';
-import { keepWraps, wrapsKept } from './wrapKept';
+import { LogWindow } from './logWindow';
+import {
+  type ILogSource,
+  type ILogTarget,
+  type ILogViewProps,
+  useMark,
+  usePages,
+  useSearch,
+  useTail,
+  useWrap
+} from './logHooks';
 
 export interface ILogPanelProps {
   model: JobModel;
@@ -24,19 +33,6 @@ export interface ILogPanelProps {
   target?: ILogTarget;
   /** Somebody does something with it. */
   onUse?: () => void;
-}
-
-/** A line that is to be shown, of an attempt; of the last one where that is 0. */
-export interface ILogTarget {
-  line: number;
-  attempt: number;
-}
-
-/** Which attempt's log is read, and how long it is as far as that is known. */
-interface ILogSource {
-  number: number;
-  attempt: number;
-  size: number;
 }
 
 /** A job's log; that of one which did not run is the log of the job whose result it was given. */
@@ -155,17 +151,6 @@ function sourceOf(
   return { number: job.number, attempt: found.number, size };
 }
 
-interface ILogViewProps {
-  project: string;
-  source: ILogSource;
-  /** When it changes there may be more, though the size is as before. */
-  stage: string;
-  isOver: boolean;
-  services: ViewServices;
-  target?: ILogTarget;
-  children?: React.ReactNode;
-}
-
 /** A log as a terminal shows it, from its end on, growing while it is written, and a search in all of it. */
 function LogView(props: ILogViewProps): React.ReactElement {
   const { source, project, services, isOver, children } = props;
@@ -177,8 +162,11 @@ function LogView(props: ILogViewProps): React.ReactElement {
   const [wraps, setWraps] = useWrap();
   const { marked, goal, mark, show, showEnd, showBegin } = useMark(props);
   const focus = React.useRef(false);
+  const place = React.useRef<ILogPlace | null>(null);
   const whole = pages.whole;
-  const search = useSearch(props, whole === null ? wanted : '');
+  // What is cut only the server can look through.
+  const isHere = whole?.every(isUncut) ?? false;
+  const search = useSearch(props, isHere ? '' : wanted);
   const found =
     search.lines ?? findLines(whole ?? tail.lines, wanted, whole !== null);
   const hits = wanted === '' ? [] : found.flatMap(one => one.number ?? []);
@@ -191,8 +179,13 @@ function LogView(props: ILogViewProps): React.ReactElement {
     }
   };
   const goOn = (by: 1 | -1) => {
-    go(nextHit(hits, marked ?? 0, by));
+    if (isHere) {
+      go(nextHit(hits, marked ?? 0, by));
+    } else {
+      void search.hit(marked ?? 0, by).then(go);
+    }
   };
+  const instead = (number: number) => search.instead(number);
   const isWindow =
     pages.count !== null &&
     whole === null &&
@@ -204,6 +197,8 @@ function LogView(props: ILogViewProps): React.ReactElement {
     marked,
     goal,
     focus,
+    place,
+    instead,
     onMark: onlyHits && wanted !== '' ? go : mark
   };
   return (
@@ -293,113 +288,6 @@ function LogView(props: ILogViewProps): React.ReactElement {
   );
 }
 
-/** The line that is marked, and where somebody wants to be; each wish is another one. */
-function useMark({ target }: ILogViewProps) {
-  const [marked, setMarked] = React.useState<number | null>(null);
-  const [goal, setGoal] = React.useState<IGoal | null>(null);
-  const show = React.useCallback((number: number) => {
-    setMarked(number);
-    setGoal({ number });
-  }, []);
-  const showEnd = React.useCallback(() => {
-    setGoal({ number: 'end' });
-  }, []);
-  const showBegin = React.useCallback(() => {
-    setGoal({ number: 1 });
-  }, []);
-  React.useEffect(() => {
-    if (target !== undefined) {
-      show(target.line);
-    }
-  }, [target, show]);
-  return { marked, goal, mark: setMarked, show, showEnd, showBegin };
-}
-
-/** The browser remembers it, where it may. */
-function useWrap(): [boolean, (wraps: boolean) => void] {
-  const [wraps, setWraps] = React.useState(wrapsKept);
-  return [
-    wraps,
-    wanted => {
-      setWraps(wanted);
-      keepWraps(wanted);
-    }
-  ];
-}
-
-/** All lines by their numbers. */
-function usePages(props: ILogViewProps): LogPages {
-  const { project, source, stage, services } = props;
-  const { number, attempt, size } = source;
-  const [, again] = React.useReducer((count: number) => count + 1, 0);
-  const pages = React.useMemo(
-    () =>
-      new LogPages(
-        (first, limit) =>
-          services.jobs.logLines(project, number, attempt, first, limit),
-        again
-      ),
-    [services, project, number, attempt]
-  );
-  React.useEffect(() => {
-    void pages.advance();
-  }, [pages, size, stage]);
-  useDisposed(pages);
-  return pages;
-}
-
-/** The end of a long log, which is there before the server has counted its lines. */
-function useTail(props: ILogViewProps, isWanted: boolean): LogTail {
-  const { project, source, services } = props;
-  const { number, attempt, size } = source;
-  const [, again] = React.useReducer((count: number) => count + 1, 0);
-  const tail = React.useMemo(
-    () =>
-      new LogTail(
-        offset => services.jobs.log(project, number, attempt, offset),
-        again
-      ),
-    [services, project, number, attempt]
-  );
-  React.useEffect(() => {
-    if (isWanted) {
-      void tail.advance(size);
-    }
-  }, [tail, size, isWanted]);
-  useDisposed(tail);
-  return tail;
-}
-
-/** Nothing is asked for any more once it is not shown. */
-function useDisposed(what: { dispose(): void }): void {
-  React.useEffect(
-    () => () => {
-      what.dispose();
-    },
-    [what]
-  );
-}
-
-/** What a log has on its lines before those that are shown, the server finds. */
-function useSearch(props: ILogViewProps, wanted: string): LogSearch {
-  const { project, source, stage, services } = props;
-  const { number, attempt } = source;
-  const [, again] = React.useReducer((count: number) => count + 1, 0);
-  const search = React.useMemo(
-    () =>
-      new LogSearch(
-        text => services.jobs.searchLog(project, number, attempt, text),
-        again
-      ),
-    [services, project, number, attempt]
-  );
-  React.useEffect(() => {
-    search.look(wanted);
-  }, [search, wanted, stage]);
-  useDisposed(search);
-  return search;
-}
-
 /** How many lines of all have it, and whether all of those are shown. */
 function foundWords(search: LogSearch, shown: number, read: number): string {
   const { found } = search;
@@ -425,6 +313,10 @@ function foundWords(search: LogSearch, shown: number, read: number): string {
     count(shown),
     count(all)
   );
+}
+
+function isUncut(line: Line): boolean {
+  return line.every(span => span.cut === undefined);
 }
 
 function count(number: number): string {

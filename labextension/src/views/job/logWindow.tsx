@@ -11,6 +11,8 @@ import {
   scrollOf
 } from '../../core/logScroll';
 import { trans } from '../../core/translation';
+import type { Line } from '../../core/ansi';
+import type { ILogPlace } from './logPlace';
 import { followFocus, type ILogFocus, useLogFocus } from './logFocus';
 import { LogLine } from './logLine';
 
@@ -32,6 +34,10 @@ export interface ILogWindowProps {
   goal: IGoal | null;
   onMark: (number: number) => void;
   focus: ILogFocus;
+  /** Where somebody was in what stood here before. */
+  place: React.MutableRefObject<ILogPlace | null>;
+  /** What is shown of a line in place of its beginning. */
+  instead: (number: number) => Line | undefined;
 }
 
 /**
@@ -64,7 +70,7 @@ export function LogWindow(props: ILogWindowProps): React.ReactElement {
             {between(first, Math.min(last, count)).map(at => (
               <LogLine
                 key={at}
-                line={pages.line(at + 1)}
+                line={props.instead(at + 1) ?? pages.line(at + 1)}
                 number={at + 1}
                 wanted={wanted}
                 isMarked={at + 1 === marked}
@@ -91,16 +97,21 @@ function useScroll(
   box: React.RefObject<HTMLDivElement>,
   rows: React.RefObject<HTMLDivElement>
 ): IScroll {
-  const { pages, count, goal } = props;
+  const { pages, count, goal, place } = props;
   const [, again] = React.useReducer((turn: number) => turn + 1, 0);
+  const begun = place.current;
   const state = React.useRef<IState>({
     ...MEASURES,
-    anchor: { at: count - 1, y: MEASURES.viewPx },
-    isAtEnd: true,
-    isHeld: false,
+    anchor: begun ?? { at: count - 1, y: MEASURES.viewPx },
+    isAtEnd: begun === null,
+    isHeld: begun !== null,
     scrollPx: 0,
-    goal: null
+    // What was wished for before somebody went elsewhere is past.
+    goal: begun === null ? null : goal
   });
+  React.useEffect(() => {
+    place.current = null;
+  }, [place]);
   const now = state.current;
   const measures = { count, rowPx: now.rowPx, viewPx: now.viewPx };
   if (goal !== null && goal !== now.goal) {

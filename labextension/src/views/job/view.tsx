@@ -11,7 +11,8 @@ import type { ViewServices } from '../services';
 import { Actions } from './actions';
 import { Details } from './details';
 import { useModel, useOnce, useSeconds } from './hooks';
-import { type ILogTarget, LogPanel } from './logPanel';
+import type { ILogTarget } from './logHooks';
+import { LogPanel } from './logPanel';
 
 export interface IJobViewProps {
   model: JobModel;
