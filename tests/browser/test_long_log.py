@@ -117,6 +117,7 @@ def search(tab: Locator, log: Locator) -> None:
     expect(log.locator("code[data-marked]")).to_be_in_viewport()
     assert log.locator("code").count() > 20
     field.fill("needle")  # behind what is shown of its line otherwise
+    expect(log.locator("code")).to_have_count(1)
     expect(log.locator("code")).to_have_text(re.compile(r"^[\d,]+ before …w+ needle w+… [\d,]+ more\s$"))
     press(tab, "next")
     expect(log.locator("code[data-marked] mark")).to_have_text("needle")
