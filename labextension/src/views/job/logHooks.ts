@@ -126,7 +126,8 @@ export function useSearch(props: ILogViewProps, wanted: string): LogSearch {
   const search = React.useMemo(
     () =>
       new LogSearch(
-        text => services.jobs.searchLog(project, number, attempt, text),
+        (text, near) =>
+          services.jobs.searchLog(project, number, attempt, text, near),
         again
       ),
     [services, project, number, attempt]
