@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import JOBS_MS
+from tests.browser.test_long_log import first_seen
 from tests.browser.test_views import LOAD, button, save, view, waits_for
 
 if TYPE_CHECKING:
@@ -76,6 +77,27 @@ def test_a_view_has_the_log_of_each_attempt_and_that_of_the_job_which_answered_f
     button(page, "log", 3).click()
     expect(view(page, 3)).to_contain_text("job 3 did not run: it was answered by job 2, whose log this is.")
     expect(view(page, 3).get_by_role("log", name="Log of job 2")).to_have_text("the first time\n")
+    stay_where_somebody_reads(page, lab.notebooks / "more")
+
+
+def stay_where_somebody_reads(page: LabPage, more: Path) -> None:
+    """A log becomes too long to be there as a whole, and who has left its end is where they were."""
+    page.run(
+        "%%acai run --detach --memory 512Mi\nimport pathlib, time\nfor n in range(190): print('row', n)\n"
+        f"print(end='', flush=True)\nwhile not pathlib.Path({str(more)!r}).exists(): time.sleep(0.05)\n"
+        "for n in range(190, 400): print('row', n)"
+    )
+    log = view(page, 4).get_by_role("log", name="Log of job 4")
+    expect(log.locator("code").last).to_have_text("row 189\n", timeout=JOBS_MS)
+    expect(log.locator("code").last).to_be_in_viewport()
+    log.hover()
+    page.page.mouse.wheel(0, -900)
+    expect(log.locator("code").last).not_to_be_in_viewport()
+    seen = first_seen(log)
+    more.touch()
+    expect(view(page, 4)).to_contain_text("job 4 · finished", timeout=JOBS_MS)
+    expect(log).to_have_attribute("data-window", "")
+    assert first_seen(log) == seen
 
 
 def test_a_view_is_live_in_another_project_and_views_that_are_done_cost_nothing(

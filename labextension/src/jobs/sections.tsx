@@ -208,26 +208,18 @@ function Prediction(props: {
   client: ProjectClient;
 }): React.ReactElement | null {
   const { job, client } = props;
-  const [sentence, setSentence] = React.useState('');
+  const { number, state } = job;
   const actual = lastAttempt(job)?.billed_seconds;
-  React.useEffect(() => {
-    if (job.state !== 'finished' || !isGiven(actual)) {
-      return undefined;
-    }
-    let isWanted = true;
-    client.predicted(job.number).then(
-      predicted => {
-        if (isWanted && predicted !== null) {
-          setSentence(describePrediction(predicted, actual));
-        }
-      },
-      () => undefined // too few runs of its kind: there is nothing to say
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [client, job.number, job.state, actual]);
-  return sentence === '' ? null : <p>{sentence}</p>;
+  const isDone = state === 'finished' && isGiven(actual);
+  const ask = React.useCallback(
+    () => (isDone ? client.predicted(number) : Promise.resolve(null)),
+    [client, number, isDone]
+  );
+  // Where there were too few runs of its kind, there is nothing to say.
+  const { found } = useAnswer(ask);
+  return found === null || !isGiven(actual) ? null : (
+    <p>{describePrediction(found, actual)}</p>
+  );
 }
 
 /** What was asked for, once the server has said so. */
