@@ -145,6 +145,7 @@ def see_looks(tab: Locator, log: Locator) -> None:
     assert number is not None
     assert text is not None
     assert text["y"] == pytest.approx(number["y"], abs=4)
+    assert number["height"] < text["height"] / 2
     assert text["x"] >= number["x"] + number["width"]
 
 
