@@ -47,7 +47,7 @@ export interface ILogLinesProps {
   /** The first line is to be seen, before it is there. */
   onBegin: () => void;
   focus: ILogFocus;
-  place: React.MutableRefObject<ILogPlace | null>;
+  place: ILogPlace;
   /** What is shown of a line in place of its beginning. */
   instead: (number: number) => Line | undefined;
 }

@@ -162,7 +162,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
   const [wraps, setWraps] = useWrap();
   const { marked, goal, mark, show, showEnd, showBegin } = useMark(props);
   const focus = React.useRef(false);
-  const place = React.useRef<ILogPlace | null>(null);
+  const place: ILogPlace = React.useRef(null);
   const whole = pages.whole;
   // What is cut only the server can look through.
   const isHere = whole?.every(isUncut) ?? false;

@@ -2,28 +2,28 @@ import * as React from 'react';
 
 import type { IAnchor } from '../../core/logScroll';
 
-/** Where somebody is who has left the end: what takes the place of these lines begins there. */
-export type ILogPlace = IAnchor;
+/** Says where somebody is who has left the end, so that what takes the place of these lines can begin there. */
+export type ILogPlace = React.MutableRefObject<(() => IAnchor | null) | null>;
 
-/** Keep the first line that is seen, when lines are taken out of the page; at their end there is no place to be kept. */
+/** Say where the first line is that is seen, as long as lines are in the page; at their end there is nothing to be said. */
 export function useKeptPlace(
-  place: React.MutableRefObject<ILogPlace | null>,
+  place: ILogPlace,
   node: React.RefObject<HTMLElement>,
   isKept: () => boolean
 ): void {
-  const latest = React.useRef(isKept);
   React.useLayoutEffect(() => {
-    latest.current = isKept;
-  });
-  React.useLayoutEffect(() => {
-    const all = node.current;
+    const say = () =>
+      node.current !== null && isKept() ? placeIn(node.current) : null;
+    place.current = say;
     return () => {
-      place.current = all !== null && latest.current() ? placeIn(all) : null;
+      if (place.current === say) {
+        place.current = null;
+      }
     };
-  }, [place, node]);
+  });
 }
 
-function placeIn(all: HTMLElement): ILogPlace | null {
+function placeIn(all: HTMLElement): IAnchor | null {
   const { top } = all.getBoundingClientRect();
   for (const line of all.children) {
     const { top: from, bottom } = line.getBoundingClientRect();

@@ -35,7 +35,7 @@ export interface ILogWindowProps {
   onMark: (number: number) => void;
   focus: ILogFocus;
   /** Where somebody was in what stood here before. */
-  place: React.MutableRefObject<ILogPlace | null>;
+  place: ILogPlace;
   /** What is shown of a line in place of its beginning. */
   instead: (number: number) => Line | undefined;
 }
@@ -99,7 +99,8 @@ function useScroll(
 ): IScroll {
   const { pages, count, goal, place } = props;
   const [, again] = React.useReducer((turn: number) => turn + 1, 0);
-  const begun = place.current;
+  // It is asked before the lines that stood here go out of the page.
+  const [begun] = React.useState(() => place.current?.() ?? null);
   const state = React.useRef<IState>({
     ...MEASURES,
     anchor: begun ?? { at: count - 1, y: MEASURES.viewPx },
@@ -109,9 +110,6 @@ function useScroll(
     // What was wished for before somebody went elsewhere is past.
     goal: begun === null ? null : goal
   });
-  React.useEffect(() => {
-    place.current = null;
-  }, [place]);
   const now = state.current;
   const measures = { count, rowPx: now.rowPx, viewPx: now.viewPx };
   if (goal !== null && goal !== now.goal) {
