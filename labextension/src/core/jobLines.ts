@@ -269,7 +269,7 @@ function notesOf(request: ICreateJob, isCell: boolean): string[] {
     ...(isCell
       ? [
           trans.__(
-            'The code of a cell is in no file for a shell or for Python: these do the recorded job again, and compare what comes of it.'
+            'The code of a cell is in no file for a shell or for Python: the lines for these do the recorded job again, and compare what comes of it.'
           )
         ]
       : []),
