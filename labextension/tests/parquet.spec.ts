@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AcaiClient } from '../src/core/client';
 import { DataClient } from '../src/core/dataClient';
 import { ObjectClient } from '../src/core/objectClient';
-import { PART_BYTES, PreviewReader } from '../src/core/previews';
+import { PreviewReader } from '../src/core/previews';
 import { modelOf } from '../src/data/models';
 import brotli from './data/brotli.parquet?url&inline';
 import gzip from './data/gzip.parquet?url&inline';
@@ -32,8 +32,9 @@ async function linesOf(
   reader: PreviewReader,
   version: string
 ): Promise<string[]> {
-  const model = await modelOf(reader, `default/${version}/t.parquet`, TEXT);
-  expect(model.size).toBe(5 * PART_BYTES);
+  const path = `default/${version}/t.parquet`;
+  const { model, parts } = await modelOf(reader, path, TEXT, () => '');
+  expect(parts).toBe(5);
   return String(model.content).split('\n');
 }
 

@@ -19,7 +19,7 @@ import {
   readFileSpec,
   readSetRef
 } from '../src/core/specText';
-import { modelOf } from '../src/data/models';
+import { modelOf, urlOf } from '../src/data/models';
 import { StoreTransport } from './store';
 
 function readerOf(bytes: Uint8Array): {
@@ -30,6 +30,15 @@ function readerOf(bytes: Uint8Array): {
   const client = new AcaiClient(store);
   const data = new DataClient(client, () => 'default');
   return { reader: new PreviewReader(data, new ObjectClient(client)), store };
+}
+
+const MIMES: { [end: string]: string } = {
+  png: 'image/png',
+  svg: 'image/svg+xml'
+};
+
+function mimeOf(path: string): string {
+  return MIMES[path.split('.').pop() ?? ''] ?? 'text/plain';
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -102,26 +111,64 @@ describe('a preview', () => {
   it('is a model of the kind that a viewer asks for', async () => {
     const { reader } = readerOf(TABLE);
     const path = 'default/3/a.csv';
-    const table = await modelOf(reader, path, { format: 'text' });
-    expect(table).toMatchObject({
-      name: 'a.csv',
-      writable: false,
-      size: TABLE.length
-    });
-    expect(String(table.content).length).toBeLessThan(1.1 * PART_BYTES);
+    const table = await modelOf(reader, path, { format: 'text' }, mimeOf);
+    expect(table.model).toMatchObject({ name: 'a.csv', writable: false });
+    expect(table.parts).toBe(partsOf(TABLE.length));
+    expect(String(table.model.content).length).toBeLessThan(1.1 * PART_BYTES);
     const { reader: small } = readerOf(new Uint8Array([0, 1, 2]));
-    const image = await modelOf(small, 'default/3/a.png', { format: 'base64' });
-    expect(image.content).toBe('AAEC');
+    const picture = 'default/3/a.png';
+    const image = await modelOf(small, picture, { format: 'base64' }, mimeOf);
+    expect(image.model.content).toBe('AAEC');
     await expect(
-      modelOf(small, 'default/3/a.bin', { format: 'text' })
+      modelOf(small, 'default/3/a.bin', { format: 'text' }, mimeOf)
     ).rejects.toThrow('a.bin is not a text');
     const { reader: note } = readerOf(
       new TextEncoder().encode('{"cells": []}')
     );
-    const notebook = await modelOf(note, 'default/3/a.ipynb', {
-      type: 'notebook'
-    });
-    expect(notebook.content).toEqual({ cells: [] });
+    const name = 'default/3/a.ipynb';
+    const notebook = await modelOf(note, name, { type: 'notebook' }, mimeOf);
+    expect(notebook.model.content).toEqual({ cells: [] });
+  });
+
+  it('says of a drawing that it is one, as a viewer makes a picture of what it is told', async () => {
+    const { reader } = readerOf(new TextEncoder().encode('<svg/>'));
+    const path = 'default/3/a.svg';
+    const drawing = await modelOf(reader, path, { format: 'text' }, mimeOf);
+    expect(drawing.model.mimetype).toBe('image/svg+xml');
+  });
+
+  it('has one part where it is shown whole, however large it is', async () => {
+    const { reader } = readerOf(new Uint8Array(3 * PART_BYTES).fill(32));
+    const path = 'default/3/a.json';
+    const { parts } = await modelOf(reader, path, { format: 'text' }, mimeOf);
+    expect(parts).toBe(1);
+  });
+});
+
+describe('a file that a document names beside itself', () => {
+  const picture = new Uint8Array([0, 1, 2]);
+
+  it('is shown as what it is', async () => {
+    const { reader } = readerOf(picture);
+    const url = await urlOf(reader, 'default/3/a.png', mimeOf);
+    expect(url).toBe('data:image/png;base64,AAEC');
+  });
+
+  it('is the newest where there is none of that number, and nothing where there is none', async () => {
+    const { reader, store } = readerOf(picture);
+    store.lacks.push('/a%3A1.png:3');
+    const path = 'default/3/a:1.png';
+    expect(await urlOf(reader, path, mimeOf)).toContain('AAEC');
+    store.lacks.push('/a%3A1.png');
+    expect(await urlOf(reader, path, mimeOf)).toBe('data:,');
+  });
+
+  it('is not read for a link to it', async () => {
+    const { reader, store } = readerOf(picture);
+    await expect(urlOf(reader, 'default/3/a.csv', mimeOf)).rejects.toThrow(
+      'cannot be downloaded from here'
+    );
+    expect(store.sent).toBe(0);
   });
 });
 

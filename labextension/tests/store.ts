@@ -5,11 +5,18 @@ import type { ITransport } from '../src/core/client';
 export class StoreTransport implements ITransport {
   /** How many bytes were sent. */
   sent = 0;
+  /** Specs of what is not there. */
+  readonly lacks: string[] = [];
 
   constructor(private readonly bytes: Uint8Array) {}
 
   fetch(path: string, init: RequestInit): Promise<Response> {
     if (path.endsWith('/files/fetch')) {
+      const { spec } = JSON.parse(init.body as string) as { spec: string };
+      if (this.lacks.includes(spec)) {
+        const error = { code: 'file_not_found', message: '', details: {} };
+        return Promise.resolve(Response.json({ error }, { status: 404 }));
+      }
       const page: IFetchPage = {
         root: '/',
         is_file: true,

@@ -1,8 +1,9 @@
+import { asAcaiError } from './connectionStore';
 import type { DataClient } from './dataClient';
 import { AcaiError } from './errors';
 import { formatSize } from './format';
 import type { ObjectClient } from './objectClient';
-import { fileSpec, nameOf } from './specText';
+import { encodePath, fileSpec, nameOf } from './specText';
 import { trans } from './translation';
 
 /** So much of a text is shown at once: what is longer comes in parts that end with a line. */
@@ -11,6 +12,8 @@ export const PART_BYTES = 1_000_000;
 const LINE_BYTES = 100_000;
 /** What has to be there as a whole, as a picture or a notebook, is shown up to this size. */
 export const WHOLE_BYTES = 32_000_000;
+/** Of versions, which begin at one. */
+const NEWEST = 0;
 
 /** A version of a file, and which part of it. */
 export interface IPreviewPlace {
@@ -107,9 +110,23 @@ export class PreviewReader {
     return { bytes: await file.read(0, sizeBytes), sizeBytes };
   }
 
+  /** All of what another document names beside itself: the version of that document's number, else the newest. */
+  async wholeBeside(place: IPreviewPlace): Promise<IPreview> {
+    try {
+      return await this.whole(place);
+    } catch (error) {
+      if (asAcaiError(error).status !== 404) {
+        throw error;
+      }
+      return this.whole({ ...place, version: NEWEST });
+    }
+  }
+
   /** Where to read ranges of it, for what knows by itself which it needs. */
-  async locate(place: IPreviewPlace): Promise<ILocated> {
-    const page = await this.client.fetch(fileSpec(place.path, place.version));
+  async locate({ path, version }: IPreviewPlace): Promise<ILocated> {
+    const page = await this.client.fetch(
+      version === NEWEST ? encodePath(path) : fileSpec(path, version)
+    );
     const file = page.files[0];
     const url = page.objects[file?.[4] ?? 0];
     if (file === undefined || url === undefined) {

@@ -9,13 +9,17 @@ export type ReadModel = (
   options: Contents.IFetchOptions
 ) => Promise<Contents.IModel>;
 
+/** Where a page can show a version in place, as a picture in a notebook. */
+export type FindUrl = (path: string) => Promise<string>;
+
 export const DRIVE = 'acai';
 
 /** Versions of files as documents that can be read: they never change, so whatever would change one is refused. */
 export class VersionsDrive implements Contents.IDrive {
   constructor(
     readonly serverSettings: ServerConnection.ISettings,
-    private readonly read: ReadModel
+    private readonly read: ReadModel,
+    private readonly find: FindUrl
   ) {}
 
   readonly name = DRIVE;
@@ -37,12 +41,8 @@ export class VersionsDrive implements Contents.IDrive {
     return this.read(path, options);
   }
 
-  getDownloadUrl(): Promise<string> {
-    return refusal(
-      trans.__(
-        'A version of a file cannot be downloaded from here; the file’s tab in ACAI does that.'
-      )
-    );
+  getDownloadUrl(path: string): Promise<string> {
+    return this.find(path);
   }
 
   newUntitled(): Promise<Contents.IModel> {

@@ -20,9 +20,16 @@ export class Loaded {
 
   models(): Promise<Models> {
     this._models ??= Promise.all([import('./parts'), this.services()]).then(
-      ([{ Models }, services]) => new Models(services)
+      ([{ Models }, services]) =>
+        new Models(services, path => this.mimeOf(path))
     );
     return this._models;
+  }
+
+  /** As JupyterLab knows kinds of files, those of other extensions too. */
+  private mimeOf(path: string): string {
+    const [type] = this.app.docRegistry.getFileTypesForPath(path);
+    return type?.mimeTypes[0] ?? 'text/plain';
   }
 
   private _services: Promise<PageServices> | null = null;

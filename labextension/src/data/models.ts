@@ -1,25 +1,35 @@
 import type { Contents } from '@jupyterlab/services';
 
+import { asAcaiError } from '../core/connectionStore';
 import { AcaiError } from '../core/errors';
-import {
-  type IPreview,
-  PART_BYTES,
-  type PreviewReader,
-  readPreviewPath
-} from '../core/previews';
+import { partsOf, type PreviewReader, readPreviewPath } from '../core/previews';
 import { nameOf } from '../core/specText';
 import { trans } from '../core/translation';
 
 /** Shown as the CSV that it could have been. */
 const PARQUET = /\.(?:parquet|pq)$/i;
 const NOT_TEXT = '\0';
+/** What is shown where another document names it, and the pages whose viewer asks for their own address. */
+const IN_PLACE = /^(?:image|audio|video)\/|^text\/html$/;
+/** What nobody has put; it is drawn like any other picture that is not there. */
+export const NOTHING = 'data:,';
+
+/** The kind of a file, by its name. */
+export type MimeOf = (path: string) => string;
+
+/** What a viewer gets, and of how many parts it is one. */
+export interface IShown {
+  model: Contents.IModel;
+  parts: number;
+}
 
 /** The model that JupyterLab's viewers take, with no more in it than they show. */
 export async function modelOf(
   reader: PreviewReader,
   path: string,
-  options: Contents.IFetchOptions
-): Promise<Contents.IModel> {
+  options: Contents.IFetchOptions,
+  mimeOf: MimeOf
+): Promise<IShown> {
   const place = readPreviewPath(path);
   if (place === null) {
     throw new AcaiError(
@@ -34,42 +44,42 @@ export async function modelOf(
   const base = {
     name: nameOf(path),
     path: path.replace(/^\//, ''),
+    type: isNotebook ? 'notebook' : 'file',
     writable: false,
     created: BEGIN,
     last_modified: BEGIN,
-    mimetype: 'application/octet-stream'
+    mimetype: mimeOf(path)
   };
+  const shown = (
+    format: Contents.FileFormat,
+    content: unknown,
+    parts = 1
+  ): IShown => ({ model: { ...base, format, content }, parts });
   if (options.content === false) {
-    const type = isNotebook ? 'notebook' : 'file';
-    return { ...base, type, content: null, format: null };
+    return shown(null, null);
   }
   if (PARQUET.test(path) && options.format !== 'base64') {
     const { parquetPart } = await import('../core/parquet');
     const file = await reader.locate(place);
     const { text, parts } = await parquetPart(file, nameOf(path), place.part);
-    // So many texts of a part's size would have as many parts.
-    const size = parts * PART_BYTES;
-    return { ...base, type: 'file', content: text, format: 'text', size };
+    return shown('text', text, parts);
   }
   if (isNotebook) {
     const { bytes } = await reader.whole(place);
-    const content: unknown = JSON.parse(textOf(bytes));
-    return { ...base, type: 'notebook', content, format: 'json' };
+    return shown('json', JSON.parse(textOf(bytes)));
   }
   const isText = options.format === 'text' || options.format === undefined;
   if (!isText) {
     const { bytes } = await reader.whole(place);
-    return {
-      ...base,
-      type: 'file',
-      content: base64Of(bytes),
-      format: 'base64'
-    };
+    return shown('base64', base64Of(bytes));
   }
-  const found = await read(reader, place.path, () =>
-    reader.part(place, /\.(?:csv|tsv)$/i.test(place.path))
-  );
-  const content = textOf(found.bytes);
+  // A viewer of JSON and the like can do nothing with a part.
+  const isWhole = WHOLE_TEXTS.test(place.path);
+  const isTable = /\.(?:csv|tsv)$/i.test(place.path);
+  const { bytes, sizeBytes } = isWhole
+    ? await reader.whole(place)
+    : await reader.part(place, isTable);
+  const content = textOf(bytes);
   if (content.slice(0, 10_000).includes(NOT_TEXT)) {
     throw new AcaiError(
       'not_a_text',
@@ -80,25 +90,7 @@ export async function modelOf(
       415
     );
   }
-  return {
-    ...base,
-    type: 'file',
-    mimetype: 'text/plain',
-    content,
-    format: 'text',
-    size: found.sizeBytes
-  };
-
-  /** A viewer of JSON and the like can do nothing with a part. */
-  function read(
-    from: PreviewReader,
-    name: string,
-    part: () => Promise<IPreview>
-  ): Promise<IPreview> {
-    return WHOLE_TEXTS.test(name) && place !== null
-      ? from.whole(place)
-      : part();
-  }
+  return shown('text', content, isWhole ? 1 : partsOf(sizeBytes));
 }
 
 const WHOLE_TEXTS = /\.(?:json|geojson|vega|vg|vl|svg|html?|ya?ml|toml|md)$/i;
@@ -117,4 +109,35 @@ function base64Of(bytes: Uint8Array): string {
     text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
   }
   return btoa(text);
+}
+
+/**
+ * A file where a page can show it, as a picture that a notebook names; of what stands beside a document and has no version of
+ * its number, the newest. Such an address is of no origin, so nothing in it acts as this page, and nobody has to give it back.
+ */
+export async function urlOf(
+  reader: PreviewReader,
+  path: string,
+  mimeOf: MimeOf
+): Promise<string> {
+  const place = readPreviewPath(path);
+  const mime = mimeOf(path);
+  if (place === null || !IN_PLACE.test(mime)) {
+    throw new AcaiError(
+      'not_in_place',
+      trans.__(
+        'A version of a file cannot be downloaded from here; the file’s tab in ACAI does that.'
+      ),
+      415
+    );
+  }
+  try {
+    const { bytes } = await reader.wholeBeside(place);
+    return `data:${mime};base64,${base64Of(bytes)}`;
+  } catch (error) {
+    if (asAcaiError(error).status === 404) {
+      return NOTHING;
+    }
+    throw error;
+  }
 }

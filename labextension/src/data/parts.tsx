@@ -5,11 +5,16 @@ import type { Widget } from '@lumino/widgets';
 import * as React from 'react';
 
 import { OPEN_FILE, OPEN_FILE_VERSION } from '../commandIds';
-import { type IPreviewPlace, partsOf, readPreviewPath } from '../core/previews';
+import {
+  type IPreviewPlace,
+  type PreviewReader,
+  readPreviewPath
+} from '../core/previews';
 import { trans } from '../core/translation';
 import { Action } from '../views/action';
+import { Sentence } from '../views/sentence';
 import { DRIVE } from './drive';
-import { modelOf } from './models';
+import { type MimeOf, modelOf, NOTHING, urlOf } from './models';
 import type { DataServices } from './services';
 
 /** What is needed of a document in JupyterLab. */
@@ -20,18 +25,31 @@ interface IDocument extends Widget {
 
 /** What JupyterLab's viewers are given, and what is said beside it. */
 export class Models {
-  constructor(private readonly services: DataServices) {}
+  constructor(
+    private readonly services: DataServices,
+    private readonly mimeOf: MimeOf
+  ) {}
 
   async model(
     path: string,
     options: Contents.IFetchOptions
   ): Promise<Contents.IModel> {
-    await this.services.connection.connect();
-    const project = readPreviewPath(path)?.project ?? '';
-    const reader = this.services.readerOf(project);
-    const found = await modelOf(reader, path, options);
-    this.sizes.set(`${DRIVE}:${found.path}`, found.size ?? 0);
-    return found;
+    const reader = await this.readerFor(path);
+    const { model, parts } = await modelOf(reader, path, options, this.mimeOf);
+    if (options.content !== false) {
+      this.parts.set(`${DRIVE}:${model.path}`, parts);
+    }
+    return model;
+  }
+
+  /** Where a document shows a version in place. */
+  async url(path: string): Promise<string> {
+    const isRead = this.parts.has(`${DRIVE}:${path}`);
+    if (!isRead && this.mimeOf(path) === 'text/html') {
+      // The viewer of HTML asks before it has the text, and shows nothing for good when it waits then.
+      return NOTHING;
+    }
+    return urlOf(await this.readerFor(path), path, this.mimeOf);
   }
 
   /** Say which version a document shows, and which part of it where that is not all. */
@@ -41,8 +59,11 @@ export class Models {
     if (place === null) {
       return;
     }
+    widget.disposed.connect(() => {
+      this.parts.delete(path);
+    });
     void document.context.ready.then(() => {
-      const parts = partsOf(this.sizes.get(path) ?? 0);
+      const parts = this.parts.get(path) ?? 1;
       const bar = ReactWidget.create(
         <Parts
           place={place}
@@ -67,7 +88,12 @@ export class Models {
     document.dispose();
   }
 
-  private readonly sizes = new Map<string, number>();
+  private async readerFor(path: string): Promise<PreviewReader> {
+    await this.services.connection.connect();
+    return this.services.readerOf(readPreviewPath(path)?.project ?? '');
+  }
+
+  private readonly parts = new Map<string, number>();
 }
 
 function Parts(props: {
@@ -95,7 +121,16 @@ function Parts(props: {
               }}
             />
           )}
-          {trans.__('part %1 of %2', part, parts.toLocaleString('en-US'))}
+          <Sentence
+            text={trans.__(
+              'part %1 of %2',
+              '%1',
+              parts.toLocaleString('en-US')
+            )}
+            parts={[
+              <PartField key="part" part={part} parts={parts} onPart={onPart} />
+            ]}
+          />
           {part < parts && (
             <Action
               words="›"
@@ -108,5 +143,37 @@ function Parts(props: {
         </span>
       )}
     </>
+  );
+}
+
+/** The number of the part that is shown; another one, and Enter, goes there. */
+function PartField(props: {
+  part: number;
+  parts: number;
+  onPart: (part: number) => void;
+}): React.ReactElement {
+  const { part, parts, onPart } = props;
+  const [typed, setTyped] = React.useState(String(part));
+  return (
+    <input
+      type="number"
+      className="jp-AcaiParts-field"
+      aria-label={trans.__('go to part')}
+      data-lm-suppress-shortcuts="true"
+      min={1}
+      max={parts}
+      value={typed}
+      onChange={event => {
+        setTyped(event.currentTarget.value);
+      }}
+      onKeyDown={event => {
+        const wanted = Math.min(parts, Math.max(1, Math.round(Number(typed))));
+        if (event.key === 'Enter' && wanted === part) {
+          setTyped(String(part));
+        } else if (event.key === 'Enter') {
+          onPart(wanted);
+        }
+      }}
+    />
   );
 }

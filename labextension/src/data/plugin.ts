@@ -26,8 +26,6 @@ import { Loaded } from './loaded';
 
 /** Below the panel of jobs (300), before the table of contents (400). */
 const RANK = 310;
-/** What JupyterLab calls its viewers, beside which it is said what they show. */
-const VIEWERS = ['Editor', 'CSVTable', 'TSVTable', 'Image', 'JSON', 'Notebook'];
 
 export const dataPlugin: JupyterFrontEndPlugin<void> = {
   id: 'acai-jupyter:data',
@@ -77,23 +75,27 @@ function addPreviews(
   connection: IAcaiConnection,
   loaded: Loaded
 ): void {
-  const { commands, docRegistry, serviceManager } = app;
+  const { commands, serviceManager } = app;
   const drive = new VersionsDrive(
     serviceManager.serverSettings,
-    async (path, options) => (await loaded.models()).model(path, options)
+    async (path, options) => (await loaded.models()).model(path, options),
+    async path => (await loaded.models()).url(path)
   );
   serviceManager.contents.addDrive(drive);
-  for (const name of VIEWERS) {
-    docRegistry.addWidgetExtension(name, {
-      createNew: (widget, { path }) => {
-        if (path.startsWith(`${DRIVE}:`)) {
-          void loaded.models().then(models => {
-            models.addParts(widget, path);
-          });
-        }
-      }
-    });
-  }
+  addToViewers(app, (widget, { path, sessionContext }) => {
+    if (path.startsWith(`${DRIVE}:`)) {
+      // Who reads what was, runs nothing by it.
+      sessionContext.kernelPreference = {
+        ...sessionContext.kernelPreference,
+        shouldStart: false,
+        canStart: false,
+        autoStartDefault: false
+      };
+      void loaded.models().then(models => {
+        models.addParts(widget, path);
+      });
+    }
+  });
   commands.addCommand(OPEN_FILE_VERSION, {
     label: trans.__('Open Version'),
     caption: trans.__('Show what a version of a file holds'),
@@ -116,6 +118,27 @@ function addPreviews(
         path: `${DRIVE}:${name}`,
         ...(/\.(?:parquet|pq)$/i.test(path) ? { factory: 'CSVTable' } : {})
       });
+    }
+  });
+}
+
+type Registry = JupyterFrontEnd['docRegistry'];
+type WidgetExtension = Parameters<Registry['addWidgetExtension']>[1];
+
+/** Add to whatever a viewer shows, of all viewers that there are and will be. */
+function addToViewers(
+  { docRegistry }: JupyterFrontEnd,
+  createNew: WidgetExtension['createNew']
+): void {
+  const add = (name: string) => {
+    docRegistry.addWidgetExtension(name, { createNew });
+  };
+  for (const { name } of docRegistry.widgetFactories()) {
+    add(name);
+  }
+  docRegistry.changed.connect((_, { type, name, change }) => {
+    if (type === 'widgetFactory' && change === 'added' && name !== undefined) {
+      add(name);
     }
   });
 }
