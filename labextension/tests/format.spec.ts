@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { formatAgo, formatDuration, formatSize } from '../src/core/format';
+import { formatValue, fullValue } from '../src/core/values';
 
 describe('formatSize', () => {
   it.each([
@@ -45,4 +46,25 @@ describe('formatAgo', () => {
   ])('writes %d seconds before as %s', (seconds, text) => {
     expect(formatAgo(new Date(now.getTime() - seconds * 1000), now)).toBe(text);
   });
+});
+
+describe('a value', () => {
+  const time = { time: new Date(2026, 10, 19, 14, 3, 7).toISOString() };
+
+  it.each([
+    ['accuracy', 0.123456789012, '0.123457', '0.123456789012'],
+    ['at', time, '2026-11-19 14:03', '2026-11-19 14:03:07'],
+    ['size_bytes', 1_234_567, '1.2 MB', '1.2 MB (1234567)'],
+    ['size_bytes', 8, '8 B', '8 B'],
+    ['run_seconds', 200, '3 min 20 s', '3 min 20 s (200)'],
+    ['cost_usd', 1234.5, '$1,234.50', '$1,234.50'],
+    ['stage', 'candidate', 'candidate', 'candidate'],
+    ['none', null, '', '']
+  ])(
+    'of %s is short in tables, and full elsewhere',
+    (key, value, short, full) => {
+      expect(formatValue(key, value)).toBe(short);
+      expect(fullValue(key, value)).toBe(full);
+    }
+  );
 });

@@ -5,7 +5,7 @@ import { oneLine } from './text';
 /** A value of an attribute, a parameter or a column. */
 export type Value = string | number | boolean | string[] | ITime | null;
 
-/** A value for people; the built-in units are known by their names. */
+/** A value for people, in short, as tables have it; the built-in units are known by their names. */
 export function formatValue(key: string, value: Value | undefined): string {
   if (value === null || value === undefined) {
     return '';
@@ -19,6 +19,27 @@ export function formatValue(key: string, value: Value | undefined): string {
   return typeof value === 'number'
     ? formatQuantity(key, value)
     : oneLine(String(value));
+}
+
+/** A value with nothing left out: numbers with all their digits, times with their seconds. */
+export function fullValue(key: string, value: Value | undefined): string {
+  if (typeof value === 'number') {
+    const words = formatQuantity(key, value);
+    if (!UNITS.test(key)) {
+      return String(value);
+    }
+    const isExact = Number(words.replace(/^\$| .+$|,/g, '')) === value;
+    return isExact ? words : `${words} (${String(value)})`;
+  }
+  return isTime(value)
+    ? formatMoment(new Date(value.time))
+    : formatValue(key, value);
+}
+
+const UNITS = /_(?:bytes|seconds|usd)$/;
+
+function isTime(value: Value | undefined): value is ITime {
+  return typeof value === 'object' && value !== null && 'time' in value;
 }
 
 function formatQuantity(key: string, value: number): string {
@@ -44,6 +65,14 @@ export function formatTime(moment: Date): string {
     pad(moment.getDate())
   ];
   return `${parts.join('-')} ${pad(moment.getHours())}:${pad(moment.getMinutes())}`;
+}
+
+/** `2026-11-19 14:03:07.25` */
+function formatMoment(moment: Date): string {
+  const seconds = moment.getSeconds() + moment.getMilliseconds() / 1000;
+  const [whole = '', rest] = String(seconds).split('.');
+  const tail = rest === undefined ? '' : `.${rest}`;
+  return `${formatTime(moment)}:${whole.padStart(2, '0')}${tail}`;
 }
 
 function pad(number: number): string {

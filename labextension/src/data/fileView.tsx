@@ -6,7 +6,7 @@ import { formatSize } from '../core/format';
 import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
-import { formatValue } from '../core/values';
+import { formatValue, fullValue } from '../core/values';
 import { Action, SureAction } from '../views/action';
 import { Fault } from '../views/fault';
 
@@ -158,7 +158,9 @@ function Row(
         </button>
       </td>
       <td>{isDeleted ? trans.__('deleted') : formatSize(one.size_bytes)}</td>
-      <td>{formatValue('created_at', { time: one.created_at })}</td>
+      <td title={fullValue('created_at', { time: one.created_at })}>
+        {formatValue('created_at', { time: one.created_at })}
+      </td>
       <td>{oneLine(one.creator)}</td>
       <td>
         {job === null ? (

@@ -12,7 +12,7 @@ import type { AcaiError } from '../core/errors';
 import { readTagLine } from '../core/tagLine';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
-import { formatValue } from '../core/values';
+import { fullValue } from '../core/values';
 import { NoteField } from './noteField';
 
 /** The attribute that a person's own words on a job are kept in. */
@@ -95,7 +95,7 @@ export function LabelsEditor(props: {
         {Object.entries(attributes).map(([key, value]) => (
           <Chip
             key={key}
-            words={`${oneLine(key)} ${formatValue(key, value)}`}
+            words={`${oneLine(key)} ${fullValue(key, value)}`}
             onRemove={() => {
               void attempt({ delete: [key] }, attributes);
             }}
