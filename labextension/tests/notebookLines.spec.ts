@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { linesForFile, linesForFolder, linesForSet } from '../src/core/dragged';
+import type { IChild } from '../src/contract';
+import {
+  linesForFile,
+  linesForFolder,
+  linesForRow,
+  linesForSet
+} from '../src/core/dragged';
 import { withInput } from '../src/core/runCell';
 
 describe('an input of a cell', () => {
@@ -40,7 +46,7 @@ describe('an input of a cell', () => {
 
 describe('what is dragged into a cell', () => {
   it('names the project where that does not go without saying', () => {
-    expect(linesForFile('/a.csv', 3, 'vision')).toContain(
+    expect(linesForFile('/a.csv:3', 'vision')).toContain(
       'pd.read_csv("acai://vision/a.csv:3")'
     );
     expect(linesForFolder('/img/', 'vision')).toContain(
@@ -51,11 +57,18 @@ describe('what is dragged into a cell', () => {
     );
   });
 
+  it('is a file in the version of its row, and a folder as a set has it', () => {
+    expect(linesForRow('/img/', null, '', 'train:3')).toContain(
+      'find("acai:///img/@train:3")'
+    );
+  });
+
   it('is read by what its name ends in', () => {
-    expect(linesForFile('/data/a@b.csv', 3)).toBe(
+    const child: IChild = { name: 'a@b.csv', kind: 'file', version: 3 };
+    expect(linesForRow('/data/a@b.csv', child)).toBe(
       'import pandas as pd\npd.read_csv("acai:///data/a%40b.csv:3")'
     );
-    expect(linesForFile('/x.bin', 1)).toContain(
+    expect(linesForFile('/x.bin:1')).toContain(
       'fsspec.open("acai:///x.bin:1")'
     );
     expect(linesForFolder('/img/')).toContain('find("acai:///img")');
@@ -63,7 +76,7 @@ describe('what is dragged into a cell', () => {
   });
 
   it('is no code, whatever it is called', () => {
-    expect(linesForFile('/"); boom(".csv', 1)).toContain(
+    expect(linesForFile('/"); boom(".csv:1')).toContain(
       'pd.read_csv("acai:///\\"); boom(\\".csv:1")'
     );
   });

@@ -28,10 +28,48 @@ describe('the search', () => {
       resolve();
     });
     await slow;
-    const things = search.found.map(one => one.rows[0]?.thing);
-    expect(things).toEqual(['file_set of fast', 'file of fast', 'job of fast']);
+    const things = search.found.map(({ list }) => list.items[0]?.thing);
+    expect(things).toEqual([
+      'file_set of fast',
+      expect.stringContaining('file of fast'),
+      'job of fast'
+    ]);
     await search.ask(' ');
     expect(search.found).toEqual([]);
+  });
+
+  it('is read on, and asked anew as far as it was read', async () => {
+    const asked: (string | undefined)[] = [];
+    const search = new ThingSearch(request => {
+      if (request.kind === 'job') {
+        asked.push(request.after);
+      }
+      const next = request.after === undefined ? 'one' : null;
+      return Promise.resolve({ ...page(request, String(next)), next });
+    });
+    await search.ask('x = 1');
+    const jobs = () => search.found.at(-1)?.list;
+    await jobs()?.more();
+    expect(jobs()?.hasMore).toBe(false);
+    await search.ask('x = 1');
+    expect(jobs()?.items).toHaveLength(2);
+    expect(asked).toEqual([undefined, 'one', undefined, 'one']);
+  });
+
+  it('passes over the files that jobs ran, unless they are named', async () => {
+    const asked: (string | undefined)[] = [];
+    const search = new ThingSearch(request => {
+      if (request.kind === 'file') {
+        asked.push(request.query);
+      }
+      return Promise.resolve(page(request, 'x'));
+    });
+    await search.ask("creator = 'ann' order by created_at");
+    await search.ask("path ~ '^/\\.code/'");
+    expect(asked).toEqual([
+      "creator = 'ann' and path !~ '^/\\.(code|variables)/' order by created_at",
+      "path ~ '^/\\.code/'"
+    ]);
   });
 
   it('faults a query that no kind of things understands, and no other', async () => {

@@ -107,7 +107,12 @@ def delete_and_undo(data: Data, photos: Path) -> None:
     data.region.get_by_role("button", name="delete").click()
     data.region.get_by_role("button", name="yes, delete it").click()
     expect(data.file("extra.txt")).to_have_count(0)
-    data.region.get_by_role("button", name="undo").click()
+    data.region.get_by_role("tab", name="file sets").click()
+    data.region.get_by_role("tab", name="files", exact=True).click()
+    chosen = data.region.get_by_role("group", name="chosen files")
+    expect(chosen.get_by_role("status")).to_have_text("1 deleted")
+    expect(chosen.get_by_role("button")).to_have_text(["undo"])
+    chosen.get_by_role("button", name="undo").click()
     expect(data.file("extra.txt")).to_contain_text("v1 · 5 B")
     small = photos.parent / "small"
     small.mkdir()

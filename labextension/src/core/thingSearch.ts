@@ -4,21 +4,23 @@ import type {
   IFoundPage,
   ISubjectKind
 } from '../contract';
-import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { PagedList } from './pagedList';
+import { toggled } from './queryText';
 
 /** What is searched, in the order in which it is shown. */
 export const KINDS: readonly ISubjectKind[] = ['file_set', 'file', 'job'];
 
-/** What was found of one kind, and why nothing was. */
+/** What was found of one kind, page by page, and why nothing was. */
 export interface IFoundKind {
   kind: ISubjectKind;
-  rows: readonly IFound[];
-  hasMore: boolean;
-  error: AcaiError | null;
+  list: PagedList<IFound, string>;
 }
 
-const MOST = 50;
+const PAGE = 50;
+/** What jobs ran is found by who names it; as in the tree of files, it is in nobody's way. */
+const OF_THE_SYSTEM = /\.(?:code|variables)/;
+const NOT_OF_THE_SYSTEM = "path !~ '^/\\.(code|variables)/'";
 
 /** One query asked of files, file sets and jobs at once. Only the answer to the last one is shown. */
 export class ThingSearch {
@@ -32,7 +34,7 @@ export class ThingSearch {
 
   /** What is wrong with the query, where no kind of things understands it. */
   get fault(): AcaiError | null {
-    const errors = this.found.map(one => one.error);
+    const errors = this.found.map(one => one.list.error);
     return errors.length > 0 && errors.every(error => error !== null)
       ? (errors[0] ?? null)
       : null;
@@ -45,37 +47,47 @@ export class ThingSearch {
     };
   }
 
+  /** Ask; what was asked before, as far as it was read. */
   async ask(query: string): Promise<void> {
     this.query = query;
     this.isAsking = query.trim() !== '';
     if (!this.isAsking) {
       this.found = [];
+      this.answered = '';
       this.tell();
       return;
     }
     this.tell();
-    const found = await Promise.all(KINDS.map(kind => this.askOf(kind, query)));
+    const found =
+      query === this.answered
+        ? this.found
+        : KINDS.map(kind => ({ kind, list: this.listOf(kind, query) }));
+    await Promise.all(found.map(({ list }) => list.refresh()));
     if (query === this.query) {
       this.found = found;
+      this.answered = query;
       this.isAsking = false;
       this.tell();
     }
   }
 
-  private async askOf(kind: ISubjectKind, query: string): Promise<IFoundKind> {
-    try {
+  private listOf(kind: ISubjectKind, query: string): IFoundKind['list'] {
+    const isAll = kind !== 'file' || OF_THE_SYSTEM.test(query);
+    const list = new PagedList<IFound, string>(async after => {
       const { rows, next } = await this.find({
         kind,
-        query,
+        query: isAll ? query : toggled(query, NOT_OF_THE_SYSTEM),
         columns: kind === 'job' ? ['state', 'name'] : ['creator'],
-        limit: MOST,
-        utc_offset_seconds: -60 * new Date().getTimezoneOffset()
+        limit: PAGE,
+        utc_offset_seconds: -60 * new Date().getTimezoneOffset(),
+        ...(after === null ? {} : { after })
       });
-      const hasMore = next !== null && next !== undefined;
-      return { kind, rows, hasMore, error: null };
-    } catch (error) {
-      return { kind, rows: [], hasMore: false, error: asAcaiError(error) };
-    }
+      return { items: rows, next: next ?? null };
+    });
+    list.subscribe(() => {
+      this.tell();
+    });
+    return list;
   }
 
   private tell(): void {
@@ -84,5 +96,7 @@ export class ThingSearch {
     }
   }
 
+  /** To which query what was found belongs. */
+  private answered = '';
   private readonly listeners = new Set<() => void>();
 }

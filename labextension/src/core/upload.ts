@@ -55,6 +55,8 @@ export type UploadPhase = 'sending' | 'done' | 'failed' | 'stopped';
 
 /** Files on their way: hashed here, staged in pages, sent to the store in packs or parts, and then committed at once. */
 export class Upload {
+  private static last = 0;
+
   constructor(
     private readonly server: UploadClient,
     private readonly objects: ObjectClient,
@@ -63,6 +65,8 @@ export class Upload {
     private readonly given: readonly IGivenFile[]
   ) {}
 
+  /** Of the uploads of a page each has another: the same files can be sent twice. */
+  readonly number = (Upload.last += 1);
   phase: UploadPhase = 'sending';
   error: AcaiError | null = null;
   result: IUploadResult | null = null;

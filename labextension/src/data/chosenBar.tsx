@@ -1,5 +1,6 @@
 import * as React from 'react';
 
+import type { ChosenFiles } from '../core/chosenFiles';
 import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import { filesBelow, removeAll } from '../core/fileRemoval';
@@ -8,8 +9,7 @@ import { trans } from '../core/translation';
 import { Action, SureAction } from '../views/action';
 
 export interface IChosenBarProps {
-  /** Paths; of folders they end in `/`. */
-  chosen: readonly string[];
+  files: ChosenFiles;
   client: DataClient;
   /** The newest version of a file; null of what is none. */
   versionOf: (path: string) => number | null;
@@ -21,7 +21,9 @@ export interface IChosenBarProps {
 
 /** What can be done with the files and folders that are chosen. */
 export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
-  const { chosen, client, versionOf, onPreview, onMade, onDownload } = props;
+  const { files, client, versionOf, onPreview, onMade, onDownload } = props;
+  const chosen = [...files.paths];
+  const { deleted } = files;
   const [isNaming, setNaming] = React.useState(false);
   const [told, setTold] = React.useState('');
   const [failure, setFailure] = React.useState('');
@@ -34,7 +36,6 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
       setFailure(asAcaiError(error).message);
     }
   };
-  const [deleted, setDeleted] = React.useState<readonly string[]>([]);
   const act = (paths: readonly string[], undo: boolean) =>
     removeAll(client, paths, undo, done => {
       setTold(trans.__('%1 of %2', done, paths.length));
@@ -51,7 +52,7 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
       data-lm-suppress-shortcuts="true"
     >
       <span role="status">
-        {[chosen.length > 0 ? many : '', told]
+        {[chosen.length > 0 ? many : '', told || deletedWords(deleted.length)]
           .filter(part => part !== '')
           .join(' · ')}
       </span>
@@ -102,13 +103,11 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
           not={trans.__('keep')}
           onSure={() =>
             void attempt(async () => {
-              const { done, kept } = await act(
-                await filesBelow(client, chosen),
-                false
-              );
-              setDeleted(done);
+              const asked = await filesBelow(client, chosen);
+              const { done, kept } = await act(asked, false);
+              files.remove(asked, done);
               setFailure(kept.join(' '));
-              return trans._n('%1 deleted', '%1 deleted', done.length);
+              return deletedWords(done.length);
             })
           }
         />
@@ -119,7 +118,7 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
           onClick={() =>
             void attempt(async () => {
               const { done, kept } = await act(deleted, true);
-              setDeleted(deleted.filter(path => !done.includes(path)));
+              files.restore(done);
               setFailure(kept.join(' '));
               return trans._n(
                 '%1 brought back',
@@ -137,6 +136,10 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
       )}
     </div>
   );
+}
+
+function deletedWords(count: number): string {
+  return count === 0 ? '' : trans._n('%1 deleted', '%1 deleted', count);
 }
 
 /** What is asked before it is done. */

@@ -8,13 +8,18 @@ import {
 } from '../commandIds';
 import type { IFileSet, ISubjectKind } from '../contract';
 import { projectOf, projectToName } from '../connection/project';
-import { linesForFile, linesForFolder, linesForSet } from '../core/dragged';
+import { linesForFile, linesForRow, linesForSet } from '../core/dragged';
+import { asAcaiError } from '../core/connectionStore';
+import { ChosenFiles } from '../core/chosenFiles';
 import type { DataClient } from '../core/dataClient';
 import { FileTree } from '../core/fileTree';
 import { PagedList } from '../core/pagedList';
 import { folderOf, readFileSpec, readSetRef } from '../core/specText';
 import { ThingSearch } from '../core/thingSearch';
 import { trans } from '../core/translation';
+import { wordsWhenAway } from '../panel/stateLine';
+import { Action } from '../views/action';
+import { Fault } from '../views/fault';
 import { Sentence } from '../views/sentence';
 import { ChosenBar } from './chosenBar';
 import { downloadChosen } from './downloading';
@@ -54,7 +59,15 @@ export class DataContent extends FollowingContent {
 
   protected override render(): React.ReactElement {
     const { listed, project, services } = this;
-    return <Sidebar key={project} {...listed} services={services} />;
+    return (
+      <Sidebar
+        key={project}
+        {...listed}
+        services={services}
+        away={wordsWhenAway(services.connection.state)}
+        onAgain={this.again}
+      />
+    );
   }
 
   private readonly onState = (): void => {
@@ -65,8 +78,8 @@ export class DataContent extends FollowingContent {
         void this.services.uploads.look();
       }
       this.project = project;
-      this.update();
     }
+    this.update();
   };
 
   private listed: IListed;
@@ -78,6 +91,7 @@ interface IListed {
   tree: FileTree;
   sets: PagedList<IFileSet, string>;
   search: ThingSearch;
+  chosen: ChosenFiles;
 }
 
 function listedIn(client: DataClient): IListed {
@@ -87,12 +101,17 @@ function listedIn(client: DataClient): IListed {
       const page = await client.sets(after ?? '');
       return { items: page.file_sets, next: page.next ?? null };
     }),
-    search: new ThingSearch(request => client.find(request))
+    search: new ThingSearch(request => client.find(request)),
+    chosen: new ChosenFiles()
   };
 }
 
 interface ISidebarProps extends IListed {
   services: PageServices;
+  /** Why nothing comes from the server. */
+  away: string;
+  /** Ask for what could not be read. */
+  onAgain: () => void;
 }
 
 const TABS = ['files', 'sets'] as const;
@@ -103,7 +122,7 @@ function titleOf(tab: Tab): string {
 }
 
 function Sidebar(props: ISidebarProps): React.ReactElement {
-  const { search, services, sets } = props;
+  const { search, services, sets, away, onAgain } = props;
   const { client, connection } = services;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => search.subscribe(again), [search]);
@@ -124,11 +143,20 @@ function Sidebar(props: ISidebarProps): React.ReactElement {
       openSet(set.name, set.version);
     }
   };
+  const drag = (kind: ISubjectKind, thing: string, data: DataTransfer) => {
+    const project = projectToName(connection);
+    const lines =
+      kind === 'file'
+        ? linesForFile(thing, project)
+        : linesForSet(thing, project);
+    data.setData('text/plain', lines);
+  };
   return (
     <>
+      <Fault words={away} onAgain={onAgain} />
       <SearchField search={search} client={client} />
       {search.query.trim() !== '' ? (
-        <FoundList search={search} onOpen={open} />
+        <FoundList search={search} onOpen={open} onDrag={drag} />
       ) : (
         <>
           <TabList tab={tab} id={id} onTab={setTab} />
@@ -143,12 +171,11 @@ function Sidebar(props: ISidebarProps): React.ReactElement {
             ) : (
               <SetList
                 sets={sets}
+                told={away}
+                onAgain={onAgain}
                 onOpen={openSet}
                 onDrag={(ref, data) => {
-                  data.setData(
-                    'text/plain',
-                    linesForSet(ref, projectToName(connection))
-                  );
+                  drag('file_set', ref, data);
                 }}
               />
             )}
@@ -202,39 +229,52 @@ function TabList(props: {
 }
 
 function Files(props: ISidebarProps): React.ReactElement {
-  const { tree, services } = props;
+  const { tree, chosen, services, away, onAgain } = props;
   const { client, connection } = services;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => tree.subscribe(again), [tree]);
-  const [chosen, setChosen] = React.useState<ReadonlySet<string>>(new Set());
+  React.useEffect(() => chosen.subscribe(again), [chosen]);
   const isNone = !tree.isEmpty && tree.rows.length === 0;
   const { uploads } = services;
-  const [only] = chosen;
-  const target = chosen.size === 1 && only !== undefined ? folderAt(only) : '/';
+  const { paths } = chosen;
+  const [only] = paths;
+  const target = paths.size === 1 && only !== undefined ? folderAt(only) : '/';
+  /** The folder that files are dragged over. */
+  const [over, setOver] = React.useState<string | null>(null);
+  const [refused, setRefused] = React.useState('');
   return (
     <div
       className="jp-AcaiData-panel"
       onDragOver={event => {
         if (event.dataTransfer.types.includes('Files')) {
           event.preventDefault();
+          setOver(folderUnder(event.target));
+        }
+      }}
+      onDragLeave={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget as Node | null)) {
+          setOver(null);
         }
       }}
       onDrop={event => {
+        setOver(null);
         if (event.dataTransfer.types.includes('Files')) {
           event.preventDefault();
           const folder = folderUnder(event.target);
-          void droppedFiles(event.dataTransfer).then(given => {
-            if (given.length > 0) {
+          setRefused('');
+          droppedFiles(event.dataTransfer).then(
+            given => {
               uploads.start(given, folder);
+            },
+            (error: unknown) => {
+              setRefused(asAcaiError(error).message);
             }
-          });
+          );
         }
       }}
     >
-      {tree.error !== null && (
-        <p className="jp-AcaiView-error" role="alert">
-          {tree.error.message}
-        </p>
+      {away === '' && (
+        <Fault words={tree.error?.message ?? ''} onAgain={onAgain} />
       )}
       {tree.isEmpty && tree.error === null && (
         <p role="status">{trans.__('Asking…')}</p>
@@ -253,21 +293,19 @@ function Files(props: ISidebarProps): React.ReactElement {
       <TreeView
         tree={tree}
         name={trans.__('files')}
-        chosen={chosen}
-        onChoose={setChosen}
+        chosen={paths}
+        over={over}
+        onChoose={next => {
+          chosen.choose(next);
+        }}
         onOpen={row => void services.run(OPEN_FILE, { path: row.path })}
         onDrag={({ path, child }, data) => {
-          const project = projectToName(connection);
-          const version = child?.version ?? null;
-          const lines =
-            version === null
-              ? linesForFolder(path, project)
-              : linesForFile(path, version, project);
+          const lines = linesForRow(path, child, projectToName(connection));
           data.setData('text/plain', lines);
         }}
       />
       <ChosenBar
-        chosen={[...chosen]}
+        files={chosen}
         client={client}
         versionOf={path =>
           tree.rows.find(row => row.path === path)?.child?.version ?? null
@@ -278,7 +316,20 @@ function Files(props: ISidebarProps): React.ReactElement {
         onMade={name => void services.run(OPEN_SET, { name })}
         onDownload={specs => void downloadChosen(services, specs)}
       />
-      <UploadsView uploads={uploads} folder={target} />
+      {refused !== '' && (
+        <div className="jp-AcaiView-fault">
+          <p className="jp-AcaiView-error" role="alert">
+            {refused}
+          </p>
+          <Action
+            words={trans.__('dismiss')}
+            onClick={() => {
+              setRefused('');
+            }}
+          />
+        </div>
+      )}
+      <UploadsView uploads={uploads} folder={over ?? target} />
     </div>
   );
 }

@@ -5,8 +5,9 @@ import type { DataClient } from '../core/dataClient';
 import { oneLine } from '../core/text';
 import { type IFoundKind, KINDS, type ThingSearch } from '../core/thingSearch';
 import { trans } from '../core/translation';
-import { formatValue } from '../core/values';
+import { formatValue, fullValue } from '../core/values';
 import { QueryField } from '../jobs/queryField';
+import { Action } from '../views/action';
 
 /** Who types waits no longer than this for what is found. */
 const PAUSE_MS = 200;
@@ -67,9 +68,13 @@ export function SearchField(props: {
 export function FoundList(props: {
   search: ThingSearch;
   onOpen: (kind: ISubjectKind, thing: string) => void;
+  onDrag: (kind: ISubjectKind, thing: string, data: DataTransfer) => void;
 }): React.ReactElement {
-  const { search, onOpen } = props;
-  const count = search.found.reduce((sum, one) => sum + one.rows.length, 0);
+  const { search } = props;
+  const count = search.found.reduce(
+    (sum, { list }) => sum + list.items.length,
+    0
+  );
   const told = search.isAsking
     ? trans.__('Asking…')
     : count === 0 && search.fault === null
@@ -79,7 +84,7 @@ export function FoundList(props: {
     <div className="jp-AcaiData-found">
       <p role="status">{told}</p>
       {search.found.map(one => (
-        <Group key={one.kind} found={one} onOpen={onOpen} />
+        <Group key={one.kind} {...props} found={one} />
       ))}
     </div>
   );
@@ -88,24 +93,30 @@ export function FoundList(props: {
 function Group(props: {
   found: IFoundKind;
   onOpen: (kind: ISubjectKind, thing: string) => void;
+  onDrag: (kind: ISubjectKind, thing: string, data: DataTransfer) => void;
 }): React.ReactElement | null {
-  const { found, onOpen } = props;
-  const { kind, rows, hasMore } = found;
+  const { found, onOpen, onDrag } = props;
+  const { kind, list } = found;
+  const { items, hasMore } = list;
   const name = NAMES[kind]();
-  if (rows.length === 0) {
+  if (items.length === 0) {
     return null;
   }
   return (
     <section aria-label={trans.__('%1 found', name)}>
-      <h3>{`${name} ${hasMore ? `${rows.length}+` : rows.length}`}</h3>
+      <h3>{`${name} ${items.length}${hasMore ? '+' : ''}`}</h3>
       <ul>
-        {rows.map(({ thing, values }) => (
+        {items.map(({ thing, values }) => (
           <li key={thing}>
             <button
               type="button"
               className="jp-AcaiData-row"
               data-acai-thing={kind === 'file' ? undefined : thing}
               data-acai-file={kind === 'file' ? thing : undefined}
+              draggable={kind !== 'job'}
+              onDragStart={event => {
+                onDrag(kind, thing, event.dataTransfer);
+              }}
               onClick={() => {
                 onOpen(kind, thing);
               }}
@@ -113,7 +124,7 @@ function Group(props: {
               <span>
                 {oneLine(kind === 'job' ? trans.__('job %1', thing) : thing)}
               </span>
-              <span>
+              <span title={values.map(one => fullValue('', one)).join(' · ')}>
                 {values
                   .map(value => formatValue('', value))
                   .filter(words => words !== '')
@@ -123,6 +134,13 @@ function Group(props: {
           </li>
         ))}
       </ul>
+      {hasMore && (
+        <Action
+          words={trans.__('more')}
+          name={trans.__('more: %1', name)}
+          onClick={() => void list.more()}
+        />
+      )}
     </section>
   );
 }

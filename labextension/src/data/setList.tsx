@@ -6,6 +6,7 @@ import type { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { Action } from '../views/action';
+import { Fault } from '../views/fault';
 import { Sentence } from '../views/sentence';
 
 const PUT_LINE = '%acai put FOLDER /path --as NAME';
@@ -13,18 +14,20 @@ const PUT_LINE = '%acai put FOLDER /path --as NAME';
 /** The file sets of the project, the newest version of each name. */
 export function SetList(props: {
   sets: PagedList<IFileSet, string>;
+  /** What is said already. */
+  told: string;
+  /** Ask for what could not be read. */
+  onAgain: () => void;
   onOpen: (name: string) => void;
   onDrag?: (ref: string, data: DataTransfer) => void;
 }): React.ReactElement {
-  const { sets, onOpen, onDrag } = props;
+  const { sets, told, onAgain, onOpen, onDrag } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => sets.subscribe(again), [sets]);
   return (
     <div className="jp-AcaiData-found">
-      {sets.error !== null && (
-        <p className="jp-AcaiView-error" role="alert">
-          {sets.error.message}
-        </p>
+      {told === '' && (
+        <Fault words={sets.error?.message ?? ''} onAgain={onAgain} />
       )}
       {sets.isEmpty && sets.error === null && (
         <p role="status">{trans.__('Asking…')}</p>

@@ -1,5 +1,4 @@
 import { MainAreaWidget } from '@jupyterlab/apputils';
-import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 import {
@@ -9,6 +8,7 @@ import {
   OPEN_PROVENANCE,
   USE_AS_INPUT
 } from '../commandIds';
+import { projectToName } from '../connection/project';
 import { placeTab } from '../connection/projectTab';
 import type { IFileSet } from '../contract';
 import { PagedList } from '../core/pagedList';
@@ -20,7 +20,7 @@ import { downloadAll } from './downloading';
 import type { DataServices, TabServices } from './services';
 import { SetDiffView } from './setDiffView';
 import { SetView } from './setView';
-import { FollowingContent } from './tabs';
+import { ComparedContent, FollowingContent } from './tabs';
 
 /** One file set in the main area. */
 export class SetTab extends MainAreaWidget<SetContent> {
@@ -68,6 +68,8 @@ class SetContent extends FollowingContent {
         versions={versions}
         client={client}
         wanted={this.wanted}
+        stamp={this.stamp}
+        project={projectToName(services.connection)}
         onAgain={this.again}
         onCompare={(before, after) =>
           void services.run(COMPARE_SETS, {
@@ -104,12 +106,13 @@ export class SetDiffTab extends MainAreaWidget {
 
   constructor(before: string, after: string, services: TabServices) {
     const { client } = services;
-    const content = ReactWidget.create(
+    const content = new ComparedContent(services, (stamp, again) => (
       <SetDiffView
         before={before}
         after={after}
         client={client}
-        connect={() => services.connection.connect()}
+        stamp={stamp}
+        onAgain={again}
         onCompare={(path, left, right) =>
           void services.run(COMPARE_VERSIONS, {
             path,
@@ -121,9 +124,7 @@ export class SetDiffTab extends MainAreaWidget {
           void services.run(OPEN_FILE_VERSION, { path, version })
         }
       />
-    );
-    content.addClass('jp-AcaiView');
-    content.addClass('jp-AcaiData');
+    ));
     super({ content });
     this.title.icon = dataIcon;
     this.title.closable = true;

@@ -1,13 +1,14 @@
 import * as React from 'react';
 
 import type { IFileSet } from '../contract';
+import { linesForRow } from '../core/dragged';
 import { FileTree } from '../core/fileTree';
 import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import type { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
-import { formatValue } from '../core/values';
+import { formatValue, fullValue } from '../core/values';
 import { NoteField } from '../jobs/noteField';
 import { Action, SureAction } from '../views/action';
 import { Fault } from '../views/fault';
@@ -20,6 +21,10 @@ export interface ISetViewProps {
   client: DataClient;
   /** The version that was asked for; the newest where none was. */
   wanted: number | null;
+  /** Raised each time that something was read anew. */
+  stamp: number;
+  /** The project as lines have to name it, empty where they need not. */
+  project: string;
   onCompare: (before: number, after: number) => void;
   onOpenFile: (path: string, version: number) => void;
   onProvenance: (ref: string) => void;
@@ -183,7 +188,9 @@ function Versions(
                 </button>
               </td>
               <td>{isDeleted ? trans.__('deleted') : countOf(one)}</td>
-              <td>{formatValue('created_at', { time: one.created_at })}</td>
+              <td title={fullValue('created_at', { time: one.created_at })}>
+                {formatValue('created_at', { time: one.created_at })}
+              </td>
               <td>{oneLine(one.creator)}</td>
               <td>{(one.aliases ?? []).map(oneLine).join(', ')}</td>
               <td>{oneLine((one.note ?? '').split('\n')[0] ?? '')}</td>
@@ -326,18 +333,23 @@ function Names(props: {
 function Contents(
   props: ISetViewProps & { setRef: string }
 ): React.ReactElement {
-  const { setRef, client, onOpenFile } = props;
+  const { setRef, client, stamp, project, onOpenFile, onAgain } = props;
   const [chosen, setChosen] = React.useState<ReadonlySet<string>>(new Set());
   const tree = React.useMemo(
     () => new FileTree((path, after) => client.folder(path, after, setRef)),
     [client, setRef]
   );
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => tree.subscribe(again), [tree]);
   React.useEffect(() => {
-    void tree.open('/');
-  }, [tree]);
+    if (tree.isEmpty || tree.error !== null) {
+      void tree.refresh();
+    }
+  }, [tree, stamp]);
   return (
     <div className="jp-AcaiData-contents">
       <h3>{trans.__('Contents')}</h3>
+      <Fault words={tree.error?.message ?? ''} onAgain={onAgain} />
       <TreeView
         tree={tree}
         name={trans.__('contents of %1', setRef)}
@@ -345,6 +357,10 @@ function Contents(
         onChoose={setChosen}
         onOpen={row => {
           onOpenFile(row.path, row.child?.version ?? 1);
+        }}
+        onDrag={({ path, child }, data) => {
+          const lines = linesForRow(path, child, project, setRef);
+          data.setData('text/plain', lines);
         }}
       />
     </div>

@@ -14,6 +14,8 @@ export interface ITreeViewProps {
   tree: FileTree;
   name: string;
   chosen: ReadonlySet<string>;
+  /** The folder into which something would go that is dragged over it. */
+  over?: string | null;
   onChoose: (paths: ReadonlySet<string>) => void;
   onOpen: (row: ITreeRow) => void;
   /** What a row is called where it is dragged or asked about. */
@@ -42,7 +44,11 @@ export function TreeView(props: ITreeViewProps): React.ReactElement {
     bringRowIntoView(box.current, next, ROW_PX);
   };
   return (
-    <div className="jp-AcaiTree" ref={box}>
+    <div
+      className="jp-AcaiTree"
+      ref={box}
+      data-over={props.over === '/' ? '' : undefined}
+    >
       <div
         role="tree"
         aria-label={name}
@@ -63,7 +69,7 @@ export function TreeView(props: ITreeViewProps): React.ReactElement {
             row={row}
             index={first + at}
             isActive={first + at === here}
-            isChosen={chosen.has(row.path)}
+            isChosen={row.child !== null && chosen.has(row.path)}
             onClick={event => {
               setActive(first + at);
               click(event, row, { ...props, rows, here });
@@ -194,6 +200,7 @@ function Row(
       aria-expanded={folder ? row.isOpen : undefined}
       aria-selected={isChosen}
       data-active={isActive ? '' : undefined}
+      data-over={row.path === props.over && child !== null ? '' : undefined}
       data-acai-file={thing}
       data-acai-folder={folder ? row.path : folderOf(row.path)}
       style={{ top: index * ROW_PX, paddingLeft: 8 + depth * 14 }}

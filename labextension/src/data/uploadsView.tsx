@@ -41,7 +41,7 @@ export function UploadsView(props: {
       <ul aria-label={trans.__('uploads under way')}>
         {uploads.uploads.map(one => (
           <Row
-            key={one.kept.label}
+            key={one.number}
             upload={one}
             onDismiss={() => {
               uploads.dismiss(one);
