@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.page import JOBS_MS
 from tests.browser.test_cell_settings import JOB, open_form
 from tests.browser.test_cells import bar
+from tests.browser.test_data import Data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from tests.browser.page import LabPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]  # the first one builds and installs the wheel
+
+RAW = """%load_ext acai_jupyter
+import pathlib
+place = pathlib.Path("raw"); (place / "inner").mkdir(parents=True)
+(place / "notes.txt").write_text("one\\ntwo\\n"); (place / "inner" / "one.txt").write_text("one")
+%acai put raw /raw --as raw
+(place / "notes.txt").write_text("one\\n2\\n")
+%acai put raw /raw --as raw"""
 
 
 def test_the_panel_survives_a_server_that_stops_and_comes_back(start_lab: StartLab, open_page: OpenPage) -> None:
@@ -200,3 +209,64 @@ def test_where_websockets_are_blocked_it_says_so_and_asks_now_and_then(
     late = page.page.locator(".jp-AcaiAway").get_by_role("status")
     expect(late).to_have_text(re.compile("^WebSockets do not come through to the server"))
     page.look_at("panel-late", page.panel, page.page.locator(".jp-AcaiAway"))
+
+
+def test_files_and_sets_are_there_again_when_the_server_is(start_lab: StartLab, open_page: OpenPage) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    page.new_notebook()
+    page.run(RAW)
+    expect(page.output("raw:2")).to_be_visible(timeout=JOBS_MS)
+    page.choose("View", "ACAI Data")
+    data = Data(page)
+    made = page.page.get_by_role("region", name="file set raw", exact=True)
+    data.region.get_by_role("tab", name="file sets").click()
+    data.region.get_by_role("button", name="raw:2").click()
+    expect(made.get_by_role("treeitem")).to_have_count(1)
+    data.region.get_by_role("tab", name="files", exact=True).click()
+    data.file("raw/").click()
+    data.file("notes.txt").dblclick()
+    data.about("/raw/notes.txt").get_by_role("checkbox", name="compare version 1").check()
+    page.close_dialogs()
+    lab.stop()
+    away = data.region.get_by_role("alert")
+    expect(away).to_have_text(re.compile("^The connection to the server is lost"))
+    ask_while_nobody_answers(data)
+    page.photograph("data-away")
+    lab.start()
+    data.region.get_by_role("button", name="Try again").click()
+    expect(away).to_have_count(0)
+    expect(data.file("one.txt")).to_be_visible()
+    lines = data.about("/raw/notes.txt:1 and /raw/notes.txt:2").get_by_role("row")
+    expect(lines.filter(has_text="two")).to_be_visible()
+    data.tab("raw:1 → raw:2").click()
+    expect(data.about("raw:1 and raw:2").get_by_role("status")).to_have_text("1 changed")
+    data.tab("raw").click()
+    expect(made.get_by_role("tree", name="contents of raw:1").get_by_role("treeitem")).to_have_text(["▸raw/"])
+    expect(made.get_by_role("alert")).to_have_count(0)
+    lab.stop()
+    lab.forget_sessions()
+    lab.start()
+    expect(away).to_have_text(re.compile("^You are signed out. Reload the page"))
+    page.photograph("data-signed-out")
+    page.forgive(".")  # what JupyterLab says of a server that was away, and does not know it
+
+
+def ask_while_nobody_answers(data: Data) -> None:
+    """Open a folder, another version of a set, and what differs between versions of both."""
+    lost = "The Jupyter server cannot be reached."
+    data.file("inner/").click()
+    expect(data.tree.get_by_text("ask again")).to_be_visible()
+    file = data.about("/raw/notes.txt")
+    file.get_by_role("checkbox", name="compare version 2").check()
+    file.get_by_role("button", name="compare 1 and 2").click()
+    expect(data.about("/raw/notes.txt:1 and /raw/notes.txt:2").get_by_role("alert")).to_contain_text(lost)
+    data.tab("raw").click()
+    made = data.about("file set raw")
+    made.get_by_role("button", name="version 1", exact=True).click()
+    expect(made.locator(".jp-AcaiData-contents").get_by_role("alert")).to_contain_text(lost)
+    for version in (1, 2):
+        made.get_by_role("checkbox", name=f"compare version {version}").check()
+    made.get_by_role("button", name="compare 1 and 2").click()
+    expect(data.about("raw:1 and raw:2").get_by_role("alert")).to_contain_text(lost)
+    data.tab("notes.txt 1 → 2").click()

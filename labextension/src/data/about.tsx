@@ -5,8 +5,9 @@ import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
-import { formatValue } from '../core/values';
+import { fullValue } from '../core/values';
 import { LabelsEditor } from '../jobs/editing';
+import { Fault } from '../views/fault';
 
 /** All that is known of a thing by key: what the system knows, and what people say of it, changed here. */
 export function About(props: {
@@ -36,11 +37,7 @@ export function About(props: {
       className="jp-AcaiData-about"
     >
       <h3>{oneLine(thing)}</h3>
-      {failure !== '' && (
-        <p className="jp-AcaiView-error" role="alert">
-          {failure}
-        </p>
-      )}
+      <Fault words={failure} onAgain={() => void read()} />
       {known?.thing === thing && (
         <>
           <LabelsEditor
@@ -61,7 +58,7 @@ export function About(props: {
               .map(([key, value]) => (
                 <React.Fragment key={key}>
                   <dt>{oneLine(key)}</dt>
-                  <dd>{formatValue(key, value)}</dd>
+                  <dd>{fullValue(key, value)}</dd>
                 </React.Fragment>
               ))}
           </dl>

@@ -7,12 +7,12 @@ import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
 import { diffLines, folded, type IDiffLine } from '../core/textDiff';
 import { trans } from '../core/translation';
+import { Fault } from '../views/fault';
 
 /** So many lines are laid out; who wants more reads the two files. */
 const MOST_LINES = 5_000;
 
-type Found =
-  { words: string; isFault: boolean } | { lines: readonly IDiffLine[] };
+type Found = { words: string } | { lines: readonly IDiffLine[] };
 
 /** What two versions of a text differ in, line by line. */
 export function DiffView(props: {
@@ -21,13 +21,19 @@ export function DiffView(props: {
   before: number;
   after: number;
   reader: PreviewReader;
+  /** Raised when it may be worth to ask again. */
+  stamp?: number;
+  onAgain?: () => void;
 }): React.ReactElement {
-  const { project, path, before, after, reader } = props;
-  const [found, setFound] = React.useState<Found>(() => ({
-    words: trans.__('Asking…'),
-    isFault: false
-  }));
+  const { project, path, before, after, reader, stamp } = props;
+  const [turn, again] = React.useReducer((count: number) => count + 1, 0);
+  const [found, setFound] = React.useState<Found | null>(null);
+  const [failure, setFailure] = React.useState('');
+  const isFound = found !== null;
   React.useEffect(() => {
+    if (isFound) {
+      return;
+    }
     const read = async (version: number) => {
       const place = { project, path, version, part: 1 };
       return (await reader.whole(place)).bytes;
@@ -35,12 +41,13 @@ export function DiffView(props: {
     Promise.all([read(before), read(after)]).then(
       ([left, right]) => {
         setFound(compared(left, right));
+        setFailure('');
       },
       (error: unknown) => {
-        setFound({ words: asAcaiError(error).message, isFault: true });
+        setFailure(asAcaiError(error).message);
       }
     );
-  }, [project, path, before, after, reader]);
+  }, [project, path, before, after, reader, stamp, turn, isFound]);
   const names = trans.__(
     '%1 and %2',
     oneLine(fileSpec(path, before)),
@@ -49,16 +56,12 @@ export function DiffView(props: {
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
       <h2>{names}</h2>
-      {'words' in found ? (
-        <p
-          className={found.isFault ? 'jp-AcaiView-error' : undefined}
-          role={found.isFault ? 'alert' : 'status'}
-        >
-          {found.words}
-        </p>
-      ) : (
-        <Lines lines={found.lines} />
+      <Fault words={failure} onAgain={props.onAgain ?? again} />
+      {found === null && failure === '' && (
+        <p role="status">{trans.__('Asking…')}</p>
       )}
+      {found !== null && 'words' in found && <p role="status">{found.words}</p>}
+      {found !== null && 'lines' in found && <Lines lines={found.lines} />}
     </section>
   );
 }
@@ -110,7 +113,7 @@ const SIGNS = { same: ' ', added: '+', removed: '−', skipped: '…' };
 
 function compared(left: Uint8Array, right: Uint8Array): Found {
   if (isSame(left, right)) {
-    return { words: trans.__('They hold the same.'), isFault: false };
+    return { words: trans.__('They hold the same.') };
   }
   if (left.includes(0) || right.includes(0)) {
     return {
@@ -118,8 +121,7 @@ function compared(left: Uint8Array, right: Uint8Array): Found {
         'They differ, and are not texts: %1 and %2.',
         formatSize(left.length),
         formatSize(right.length)
-      ),
-      isFault: false
+      )
     };
   }
   const decoder = new TextDecoder();
@@ -129,8 +131,7 @@ function compared(left: Uint8Array, right: Uint8Array): Found {
         words: trans.__(
           'They differ in too many lines to be shown beside each other. Open both; up to %1 each is compared.',
           formatSize(WHOLE_BYTES)
-        ),
-        isFault: false
+        )
       }
     : { lines: folded(lines) };
 }

@@ -22,11 +22,13 @@ export function SetDiffView(props: {
   before: string;
   after: string;
   client: DataClient;
-  connect: () => Promise<void>;
+  /** Raised when it may be worth to ask again. */
+  stamp: number;
+  onAgain: () => void;
   onCompare: (path: string, before: number, after: number) => void;
   onOpenFile: (path: string, version: number) => void;
 }): React.ReactElement {
-  const { before, after, client, connect } = props;
+  const { before, after, client, stamp, onAgain } = props;
   const [found, setFound] = React.useState<IComparison | null>(null);
   const [failure, setFailure] = React.useState('');
   const read = React.useCallback(
@@ -49,22 +51,17 @@ export function SetDiffView(props: {
     },
     [before, after, client]
   );
-  React.useEffect(() => {
-    read(0);
-  }, [read]);
-  const names = trans.__('%1 and %2', before, after);
   const next = found?.next ?? null;
+  React.useEffect(() => {
+    if (found === null || failure !== '') {
+      read(next ?? 0);
+    }
+  }, [read, stamp]);
+  const names = trans.__('%1 and %2', before, after);
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
       <h2>{names}</h2>
-      <Fault
-        words={failure}
-        onAgain={() => {
-          void connect().then(() => {
-            read(found?.next ?? 0);
-          });
-        }}
-      />
+      <Fault words={failure} onAgain={onAgain} />
       {failure === '' && <p role="status">{summaryOf(found)}</p>}
       {found !== null && found.differences.length > 0 && (
         <table

@@ -6,7 +6,7 @@ import * as React from 'react';
 import { COMPARE_VERSIONS, OPEN_FILE_VERSION, OPEN_JOB } from '../commandIds';
 import { placeTab } from '../connection/projectTab';
 import type { IEvent } from '../contract';
-import { asAcaiError } from '../core/connectionStore';
+import { asAcaiError, hears } from '../core/connectionStore';
 import { FileVersions } from '../core/fileVersions';
 import { Refresher } from '../core/refresher';
 import { fileSpec, nameOf } from '../core/specText';
@@ -28,6 +28,7 @@ export abstract class FollowingContent extends ReactWidget {
     const { connection } = services;
     connection.eventReceived.connect(this.hear);
     connection.reloadNeeded.connect(this.doubt);
+    connection.stateChanged.connect(this.followState);
   }
 
   override dispose(): void {
@@ -35,6 +36,7 @@ export abstract class FollowingContent extends ReactWidget {
       const { connection } = this.services;
       connection.eventReceived.disconnect(this.hear);
       connection.reloadNeeded.disconnect(this.doubt);
+      connection.stateChanged.disconnect(this.followState);
       this.refresher.dispose();
       super.dispose();
     }
@@ -77,12 +79,22 @@ export abstract class FollowingContent extends ReactWidget {
     this.refresher.doubt();
   };
 
+  /** Whoever was away may have missed something, and what was asked meanwhile has no answer. */
+  private readonly followState = (): void => {
+    const isHeard = hears(this.services.connection.state);
+    if (isHeard && !this.wasHeard) {
+      this.doubt();
+    }
+    this.wasHeard = isHeard;
+  };
+
   private async readAgain(): Promise<void> {
     await this.refresh();
     this.stamp += 1;
     this.update();
   }
 
+  private wasHeard = false;
   private readonly refresher = new Refresher(() => this.readAgain());
 }
 
@@ -164,6 +176,27 @@ class FileContent extends FollowingContent {
   private failure = '';
 }
 
+/** Content that is read once, and again only where there was no answer, which its view sees by the stamp. */
+export class ComparedContent extends FollowingContent {
+  constructor(
+    services: DataServices,
+    private readonly draw: (
+      stamp: number,
+      again: () => void
+    ) => React.ReactElement
+  ) {
+    super(services);
+  }
+
+  protected override refresh(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected override render(): React.ReactElement {
+    return this.draw(this.stamp, this.again);
+  }
+}
+
 /** Two versions of a file beside each other. */
 export class DiffTab extends MainAreaWidget {
   static idOf(
@@ -182,17 +215,18 @@ export class DiffTab extends MainAreaWidget {
     project: string,
     services: TabServices
   ) {
-    const content = ReactWidget.create(
+    const reader = services.readerOf(project);
+    const content = new ComparedContent(services, (stamp, again) => (
       <DiffView
         project={project}
         path={path}
         before={before}
         after={after}
-        reader={services.readerOf(project)}
+        reader={reader}
+        stamp={stamp}
+        onAgain={again}
       />
-    );
-    content.addClass('jp-AcaiView');
-    content.addClass('jp-AcaiData');
+    ));
     super({ content });
     this.title.icon = dataIcon;
     this.title.closable = true;
