@@ -16,7 +16,7 @@ _NO_TEXT = "expected true or false, a number or a text, got nothing (null)"
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ('{"command": ""}', "command: expected a text of length >= 1"),
+        ('{"command": ""}', "command: expected a text of at least 1 character"),
         ('{"command": 1}', "command: expected a text or a list, got a whole number"),
         ('{"command": "x", "inputs": ["x", 2]}', "inputs[1]: expected a text, got a whole number"),
         ('{"command": "x", "resources": {"vcpu": -1}}', "resources.vcpu: expected a number > 0.0"),
@@ -41,6 +41,12 @@ def test_a_name_of_another_form_is_told_without_the_expression_that_it_does_not_
     with pytest.raises(msgspec.ValidationError) as wrong:
         msgspec.json.decode('{"changes": [{"thing": "7", "set": {"odd key": 1}}]}', type=ChangeMetadata)
     assert said(wrong.value) == "a name in changes[0].set: expected a text of another form"
+
+
+def test_a_label_that_is_too_long_is_called_a_label() -> None:
+    with pytest.raises(msgspec.ValidationError) as wrong:
+        msgspec.convert({"changes": [{"thing": "7", "add_labels": ["x" * 129]}]}, ChangeMetadata)
+    assert said(wrong.value) == "a label: expected a text of at most 128 characters"
 
 
 def test_what_stands_after_the_question_mark_is_told_likewise() -> None:

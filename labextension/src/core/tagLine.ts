@@ -12,6 +12,7 @@ export interface ITagLine {
 
 const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g;
 const KEY = /^[A-Za-z_][\w.-]{0,127}$/;
+const LONGEST_LABEL = 128;
 const TIME =
   /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
@@ -48,6 +49,14 @@ export function readTagLine(line: string): ITagLine {
   const isEmpty = Object.values(change).every(
     part => Object.keys(part).length === 0
   );
+  const long = [...added, ...removed].find(one => one.length > LONGEST_LABEL);
+  if (long !== undefined) {
+    fault ||= trans.__(
+      'A label has at most %1 characters; this one has %2.',
+      LONGEST_LABEL,
+      long.length
+    );
+  }
   return {
     change,
     fault:

@@ -162,7 +162,7 @@ function Row(
         {formatValue('created_at', { time: one.created_at })}
       </td>
       <td>{oneLine(one.creator)}</td>
-      <td>
+      <td data-acai-thing={job ?? undefined}>
         {job === null ? (
           words
         ) : (

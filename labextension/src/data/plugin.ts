@@ -225,6 +225,7 @@ function addMenus(
         one.dataset.acaiThing !== undefined
     );
     return {
+      isFile: node?.dataset.acaiFile !== undefined,
       spec: node?.dataset.acaiFile ?? node?.dataset.acaiThing ?? '',
       project: projectAround(node)
     };
@@ -234,7 +235,8 @@ function addMenus(
     caption: trans.__(
       'Draw what the file set came from that this version was first in'
     ),
-    isVisible: () => commands.hasCommand(OPEN_PROVENANCE),
+    // A job may stand in the row of a file.
+    isVisible: () => commands.hasCommand(OPEN_PROVENANCE) && under().isFile,
     execute: async () => {
       const { spec, project: named } = under();
       const [services, project] = await Promise.all([
@@ -258,9 +260,13 @@ function addMenus(
     caption: trans.__(
       'Add this as an input of the active cell, which runs as a job then'
     ),
-    isVisible: () => commands.isVisible(USE_AS_INPUT),
+    isVisible: () =>
+      commands.isVisible(USE_AS_INPUT) && under().spec.includes(':'),
     isEnabled: () => commands.isEnabled(USE_AS_INPUT),
-    execute: () => commands.execute(USE_AS_INPUT, under())
+    execute: () => {
+      const { spec, project } = under();
+      return commands.execute(USE_AS_INPUT, { spec, project });
+    }
   });
   contextMenu.addItem({
     command: SHOW_FILE_PROVENANCE,

@@ -9,6 +9,7 @@ import type { PagedList } from '../core/pagedList';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { formatValue, fullValue } from '../core/values';
+import { Chips } from '../jobs/chips';
 import { NoteField } from '../jobs/noteField';
 import { Action, SureAction } from '../views/action';
 import { Fault } from '../views/fault';
@@ -51,7 +52,7 @@ export function SetView(props: ISetViewProps): React.ReactElement {
   const shown =
     versions.items.find(one => one.version === selected) ??
     versions.items.find(one => typeof one.deleted_at !== 'string');
-  const attempt = (work: () => Promise<unknown>) => {
+  const attempt = (work: () => Promise<unknown>) =>
     work().then(
       async () => {
         setFailure('');
@@ -61,7 +62,6 @@ export function SetView(props: ISetViewProps): React.ReactElement {
         setFailure(asAcaiError(error).message);
       }
     );
-  };
   const fault = failure || (versions.error?.message ?? '');
   return (
     <section
@@ -205,7 +205,7 @@ function Versions(
 function Shown(
   props: ISetViewProps & {
     shown: IFileSet;
-    onAttempt: (work: () => Promise<unknown>) => void;
+    onAttempt: (work: () => Promise<unknown>) => Promise<void>;
   }
 ): React.ReactElement {
   const { name, client, shown, onAttempt, onProvenance, onDownload, onUse } =
@@ -218,7 +218,7 @@ function Shown(
         <Action
           words={trans.__('bring back %1', ref)}
           onClick={() => {
-            onAttempt(() => client.removeSet(ref, true));
+            void onAttempt(() => client.removeSet(ref, true));
           }}
         />
       </div>
@@ -252,7 +252,7 @@ function Shown(
           sure={trans.__('yes, delete %1', ref)}
           not={trans.__('keep it')}
           onSure={() => {
-            onAttempt(() => client.removeSet(ref, false));
+            void onAttempt(() => client.removeSet(ref, false));
           }}
         />
       </div>
@@ -273,7 +273,7 @@ function Shown(
 function Names(props: {
   shown: IFileSet;
   client: DataClient;
-  onAttempt: (work: () => Promise<unknown>) => void;
+  onAttempt: (work: () => Promise<unknown>) => Promise<void>;
   /** Reads the versions anew. */
   onChanged: () => Promise<unknown>;
 }): React.ReactElement {
@@ -283,22 +283,15 @@ function Names(props: {
   const [alias, setAlias] = React.useState('');
   return (
     <div className="jp-AcaiData-names" data-lm-suppress-shortcuts="true">
-      <ul className="jp-AcaiLabels" aria-label={trans.__('Aliases')}>
-        {aliases.map(one => (
-          <li key={one}>
-            {oneLine(one)}
-            <button
-              type="button"
-              aria-label={trans.__('remove alias %1', oneLine(one))}
-              onClick={() => {
-                onAttempt(() => client.removeAlias(name, one));
-              }}
-            >
-              ×
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Chips
+        label={trans.__('Aliases')}
+        chips={aliases.map(one => ({
+          key: one,
+          words: oneLine(one),
+          name: trans.__('remove alias %1', oneLine(one)),
+          onRemove: () => onAttempt(() => client.removeAlias(name, one))
+        }))}
+      />
       <input
         className="jp-AcaiFilter-field jp-AcaiLabels-field"
         aria-label={trans.__('Add an alias to %1', ref)}
@@ -309,7 +302,7 @@ function Names(props: {
         }}
         onKeyDown={event => {
           if (event.key === 'Enter' && alias.trim() !== '') {
-            onAttempt(() => client.setAlias(ref, alias.trim()));
+            void onAttempt(() => client.setAlias(ref, alias.trim()));
             setAlias('');
           }
         }}

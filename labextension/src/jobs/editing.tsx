@@ -13,6 +13,7 @@ import { readTagLine } from '../core/tagLine';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
 import { fullValue } from '../core/values';
+import { Chips } from './chips';
 import { NoteField } from './noteField';
 
 /** The attribute that a person's own words on a job are kept in. */
@@ -79,29 +80,26 @@ export function LabelsEditor(props: {
   };
   return (
     <div data-lm-suppress-shortcuts="true">
-      <ul
-        className="jp-AcaiLabels"
-        aria-label={trans.__('Labels and attributes')}
-      >
-        {tags.map(label => (
-          <Chip
-            key={`+${label}`}
-            words={oneLine(label)}
-            onRemove={() => {
-              void attempt({ remove_labels: [label] }, attributes);
-            }}
-          />
-        ))}
-        {Object.entries(attributes).map(([key, value]) => (
-          <Chip
-            key={key}
-            words={`${oneLine(key)} ${fullValue(key, value)}`}
-            onRemove={() => {
-              void attempt({ delete: [key] }, attributes);
-            }}
-          />
-        ))}
-      </ul>
+      <Chips
+        label={trans.__('Labels and attributes')}
+        chips={[
+          ...tags.map(label => ({
+            key: `+${label}`,
+            words: oneLine(label),
+            name: trans.__('remove %1', oneLine(label)),
+            onRemove: () => attempt({ remove_labels: [label] }, attributes)
+          })),
+          ...Object.entries(attributes).map(([key, value]) => {
+            const words = `${oneLine(key)} ${fullValue(key, value)}`;
+            return {
+              key,
+              words,
+              name: trans.__('remove %1', words),
+              onRemove: () => attempt({ delete: [key] }, attributes)
+            };
+          })
+        ]}
+      />
       <AddField attributes={attributes} onAdd={attempt} />
       {children}
       {failure !== '' && (
@@ -110,25 +108,6 @@ export function LabelsEditor(props: {
         </p>
       )}
     </div>
-  );
-}
-
-function Chip(props: {
-  words: string;
-  onRemove: () => void;
-}): React.ReactElement {
-  const { words, onRemove } = props;
-  return (
-    <li>
-      {words}
-      <button
-        type="button"
-        aria-label={trans.__('remove %1', words)}
-        onClick={onRemove}
-      >
-        ×
-      </button>
-    </li>
   );
 }
 

@@ -16,6 +16,10 @@ _KINDS = {
     "null": "nothing (null)",
 }
 _QUOTED = re.compile(r"`([^`]*)`")
+_LENGTH = re.compile(r"`(str|array|object)` of length ([<>])= (\d+)")
+_BOUNDS = {"<": "at most", ">": "at least"}
+_COUNTED = {"str": "character", "array": "item", "object": "name"}
+_LABEL = re.compile(r"changes\[\d+\]\.(?:add|remove)_labels\[\d+\]")
 _FORM = re.compile(r" matching regex .*", re.DOTALL)
 _NO_NUMBER = "; a number that is not finite cannot be sent"
 
@@ -32,12 +36,18 @@ def refusal(error: Exception) -> AcaiError:
 def said(error: Exception) -> str:
     """Return one clause, without the end of the sentence."""
     what, _, where = str(error).partition(" - at ")
-    what = _FORM.sub(" of another form", what)
+    what = _LENGTH.sub(_bounded, _FORM.sub(" of another form", what))
     what = _QUOTED.sub(lambda found: _kinds(found[1]), what)
     place = _place(where)
     if place.startswith("a value in ") and "got nothing" in what:
         what += _NO_NUMBER
     return f"{place}: {what[:1].lower()}{what[1:]}" if place else what
+
+
+def _bounded(found: re.Match[str]) -> str:
+    """Say how long something may be, or how short."""
+    kind, sign, number = found.groups()
+    return f"`{kind}` of {_BOUNDS[sign]} {number} {_COUNTED[kind]}{'' if number == '1' else 's'}"
 
 
 def _kinds(name: str) -> str:
@@ -52,6 +62,8 @@ def _kinds(name: str) -> str:
 def _place(where: str) -> str:
     """Say which field is meant: `resources.vcpu`, or a name or a value in one."""
     path = where.replace("`", "").removeprefix("key in ").removeprefix("$").removeprefix(".")
+    if _LABEL.fullmatch(path):
+        return "a label"
     if where.startswith("`key` in"):
         return f"a name in {path}"
     return f"a value in {path.removesuffix('[...]')}" if path.endswith("[...]") else path
