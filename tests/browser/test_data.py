@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 import zipfile
 from typing import TYPE_CHECKING
@@ -28,14 +29,22 @@ rows = [f"{{n}},{{n * n}}" for n in range(120_000)]
 (place / "settings.json").write_text(json.dumps({{"depth": 3}}))
 (place / {EVIL!r}).write_text("hostile")
 (place / "a@b:1%.txt").write_text("of a name with signs")
+(place / "was.txt").write_text("under another name"); (place / "gone.txt").write_text("gone")
 (place / "img" / "dot.png").write_bytes(base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="))
 many = pathlib.Path("many"); many.mkdir()
 for n in range(1_500): (many / f"{{n:04}}.txt").write_text(str(n))"""
 PUT = """%acai put raw /raw --as raw
 %acai put many /many
-(place / "notes.txt").write_text("one\\n2\\nthree\\n")
+(place / "notes.txt").write_text("one\\n2\\nthree\\n"); (place / "new.txt").write_text("new")
+(place / "was.txt").rename(place / "is.txt"); (place / "gone.txt").unlink()
 %acai put raw /raw --as raw"""
+MORE = """import acai_jupyter as acai
+for n in range(100): acai.create_file_set(f"of-{n:03}", ["/raw/notes.txt"])
+for n in range(20):
+    (many / "0000.txt").write_text(f"again {n}")
+    acai.put(str(many / "0000.txt"), dest="/many/0000.txt")
+print("all there")"""
 JOB = """%%acai run --memory 512Mi --input raw --output raw
 import pathlib
 pathlib.Path("output").mkdir(exist_ok=True)
@@ -111,12 +120,12 @@ def look_at_versions(data: Data) -> None:
     about = data.about("/raw/notes.txt")
     rows = about.get_by_role("table", name="versions").get_by_role("row")
     expect(rows).to_have_count(4)
-    expect(rows.nth(1)).to_contain_text("job 1")
+    cells = rows.nth(1).get_by_role("cell")
+    expect(cells.nth(3)).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d$"))
+    expect(cells.nth(4)).to_have_text(getpass.getuser())
+    expect(cells.nth(5)).to_have_text("job 1")
     expect(rows.nth(3)).to_contain_text("upload")
-    line = about.get_by_role("textbox", name="Add labels and attributes")
-    line.fill("stage=candidate +checked")
-    line.press("Enter")
-    expect(about.get_by_role("list", name="Labels and attributes")).to_contain_text("stage candidate")
+    edit_labels(about)
     about.get_by_role("checkbox", name="compare version 1").check()
     about.get_by_role("checkbox", name="compare version 3").check()
     data.page.look_at("file", data.region, about)
@@ -130,8 +139,46 @@ def look_at_versions(data: Data) -> None:
     with data.page.page.expect_download() as started:
         about.get_by_role("button", name="download version 2").click()
     assert started.value.path().read_text() == "one\n2\nthree\n"
+    about.get_by_role("button", name="job 1").click(button="right")
+    menu = data.page.page.get_by_role("menu")
+    expect(menu.get_by_text("Use as Input", exact=True)).to_be_hidden()
+    expect(menu.get_by_text("Show Provenance", exact=True).filter(visible=True)).to_have_count(1)
+    data.page.page.keyboard.press("Escape")
     about.get_by_role("button", name="job 1").click()
     expect(data.tab("job 1")).to_be_visible()
+    remove_a_version(data)
+
+
+def edit_labels(about: Locator) -> None:
+    """Values are shown in full. A label that is pressed twice goes once, and the keyboard stays where it went."""
+    line = about.get_by_role("textbox", name="Add labels and attributes")
+    labels = about.get_by_role("list", name="Labels and attributes")
+    line.fill(f"+{'x' * 129}")
+    line.press("Enter")
+    expect(about.get_by_role("alert")).to_have_text("A label has at most 128 characters; this one has 129.")
+    line.fill("stage=candidate accuracy=0.123456789012 +checked +old")
+    line.press("Enter")
+    expect(labels).to_contain_text("stage candidate")
+    expect(labels).to_contain_text("accuracy 0.123456789012")
+    labels.get_by_role("button", name="remove old").dblclick()
+    expect(labels.get_by_role("button", name="remove old")).to_have_count(0)
+    expect(labels.get_by_role("button", name="remove accuracy")).to_be_focused()
+    expect(about.get_by_role("alert")).to_have_count(0)
+
+
+def remove_a_version(data: Data) -> None:
+    """One version of a file is deleted where it is listed, and brought back from there."""
+    data.file("many/").click()
+    data.file("0007.txt").dblclick()
+    about = data.about("/many/0007.txt")
+    size = about.get_by_role("table", name="versions").get_by_role("row").nth(1).get_by_role("cell").nth(2)
+    expect(size).to_have_text("1 B")
+    about.get_by_role("button", name="delete version 1").click()
+    about.get_by_role("button", name="yes, delete version 1").click()
+    expect(size).to_have_text("deleted")
+    about.get_by_role("button", name="bring back version 1").click()
+    expect(size).to_have_text("1 B")
+    data.file("many/").click()
 
 
 def preview(data: Data) -> None:
@@ -177,7 +224,7 @@ def make_a_set(data: Data) -> None:
     name.press("Enter")
     picked = page.get_by_role("region", name="file set picked", exact=True)
     contents = picked.get_by_role("tree", name="contents of picked:1")
-    expect(contents.get_by_role("treeitem", name="raw/")).to_be_visible()
+    expect(contents.get_by_role("treeitem", name="raw/")).to_have_attribute("draggable", "true")
     alias = picked.get_by_role("textbox", name="Add an alias to picked:1")
     alias.fill("paper")
     alias.press("Enter")
@@ -185,7 +232,10 @@ def make_a_set(data: Data) -> None:
     note.fill("<b>chosen</b> by hand")
     note.press("Control+Enter")
     row = picked.get_by_role("table", name="versions").get_by_role("row").nth(1)
-    expect(row).to_contain_text("paper")
+    expect(row.get_by_role("cell").nth(5)).to_have_text("paper")
+    picked.get_by_role("button", name="remove alias paper").click()
+    expect(row.get_by_role("cell").nth(5)).to_have_text("")
+    expect(alias).to_be_focused()
     expect(row).to_contain_text("<b>chosen</b> by hand")
     line = picked.get_by_role("textbox", name="Add labels and attributes")
     line.fill("accuracy=0.93 +best")
@@ -201,7 +251,11 @@ def make_a_set(data: Data) -> None:
     raw.get_by_role("checkbox", name="compare version 2").check()
     raw.get_by_role("button", name="compare 1 and 2").click()
     compared = page.get_by_role("region", name="raw:1 and raw:2", exact=True)
-    expect(compared.get_by_role("status")).to_have_text("1 changed")
+    expect(compared.get_by_role("status")).to_have_text("1 added · 1 removed · 1 changed · 1 renamed")
+    rows = compared.get_by_role("row")
+    expect(rows.filter(has_text="/raw/new.txt")).to_have_attribute("data-kind", "added")
+    expect(rows.filter(has_text="/raw/gone.txt")).to_have_attribute("data-kind", "removed")
+    expect(rows.filter(has_text="/raw/was.txt → /raw/is.txt")).to_have_attribute("data-kind", "renamed")
     data.page.look_at("filesets-compared", compared)
     compared.get_by_role("button", name="lines that differ in /raw/notes.txt").click()
     lines = data.about("/raw/notes.txt:1 and /raw/notes.txt:2")
@@ -211,6 +265,7 @@ def make_a_set(data: Data) -> None:
 def test_sets_and_folders_are_downloaded_and_deleted_sets_brought_back(data: Data) -> None:
     download_archives(data)
     delete_a_set(data)
+    go_on_with_long_lists(data)
 
 
 def download_archives(data: Data) -> None:
@@ -235,7 +290,7 @@ def download_archives(data: Data) -> None:
     raw.get_by_role("button", name="version 1", exact=True).click()
     expect(raw.get_by_role("tree", name="contents of raw:1")).to_be_visible()
     first = downloaded(data, raw)
-    names = {"a@b:1%.txt", "img/dot.png", "notes.txt", "settings.json", "squares.csv", EVIL}
+    names = {"a@b:1%.txt", "gone.txt", "was.txt", "img/dot.png", "notes.txt", "settings.json", "squares.csv", EVIL}
     assert set(first) == {f"raw/{name}" for name in names}
     assert first["raw/notes.txt"] == b"one\ntwo\nthree\n"
     assert len(first["raw/squares.csv"]) > 1_000_000
@@ -273,8 +328,32 @@ def delete_a_set(data: Data) -> None:
     raw.get_by_role("button", name="version 1", exact=True).click()
     data.page.look_at("fileset-deleted", raw)
     raw.get_by_role("button", name="bring back raw:1").click()
-    expect(rows.nth(3)).to_contain_text("6 files")
+    expect(rows.nth(3)).to_contain_text("8 files")
     expect(raw.get_by_role("tree", name="contents of raw:1")).to_be_visible()
+
+
+def go_on_with_long_lists(data: Data) -> None:
+    """Of many versions, and of many sets, the first page is there; and the rest when it is asked for."""
+    data.tab("Untitled.ipynb").click()
+    data.page.run(MORE)
+    expect(data.page.output("all there")).to_be_visible(timeout=JOBS_MS)
+    sets = data.region.get_by_role("list", name="file sets").get_by_role("button")
+    expect(sets).to_have_count(100)
+    data.region.get_by_role("button", name="more file sets").click()
+    expect(sets).to_have_count(101)
+    data.region.get_by_role("searchbox").fill("creator != ''")
+    found = data.region.get_by_role("region", name="File sets found")
+    expect(found.get_by_role("heading")).to_have_text("File sets 50+")
+    found.get_by_role("button", name="more: File sets").click()
+    expect(found.get_by_role("heading")).to_have_text("File sets 100+")
+    expect(data.region.get_by_role("button", name="/.code/")).to_have_count(0)
+    data.region.get_by_role("searchbox").fill("path = '/many/0000.txt' and version = 1")
+    data.region.get_by_role("button", name="/many/0000.txt:1").click()
+    about = data.about("/many/0000.txt")
+    rows = about.get_by_role("table", name="versions").get_by_role("row")
+    expect(rows).to_have_count(21)
+    about.get_by_role("button", name="older").click()
+    expect(rows).to_have_count(22)
 
 
 def find(data: Data) -> None:

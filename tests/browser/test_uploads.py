@@ -13,7 +13,7 @@ from tests.browser.test_data import Data
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import Route
+    from playwright.sync_api import Locator, Route
 
     from tests.browser.conftest import OpenPage, StartLab
 
@@ -28,6 +28,7 @@ class Store:
     def __init__(self, data: Data, lets_through: int) -> None:
         self.sent = 0
         self.rest = lets_through
+        self.held: list[Route] = []
         self.page = data.page.page
         self.page.route("**/acai/api/v1/objects/**", self._pass)
 
@@ -42,6 +43,14 @@ class Store:
             self.rest -= 1
             self.sent += 1
             route.continue_()
+        else:
+            self.held.append(route)
+
+    def let_go(self) -> None:
+        """What was held goes on its way, wherever that leads now."""
+        self.open()
+        for route in self.held:
+            route.continue_()
 
 
 @pytest.fixture
@@ -55,13 +64,17 @@ def photos(tmp_path: Path) -> Path:
     return folder
 
 
-def drop(data: Data, path: Path) -> None:
-    """Drop a file or a folder of this machine on the tree, as a person does with the mouse."""
-    box = data.tree.bounding_box()
+def drop(data: Data, path: Path, on: Locator | None = None) -> None:
+    """Drop a file or a folder of this machine on a row, or below all of them, as a person does with the mouse."""
+    drag(data, path, on, "dragEnter", "dragOver", "drop")
+
+
+def drag(data: Data, path: Path, on: Locator | None, *kinds: str) -> None:
+    box = (on or data.tree).bounding_box()
     assert box is not None
     session = data.page.page.context.new_cdp_session(data.page.page)
     dragged = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
-    for kind in ("dragEnter", "dragOver", "drop"):
+    for kind in kinds:
         place = {"x": box["x"] + 60, "y": box["y"] + box["height"] - 10}
         session.send("Input.dispatchDragEvent", {"type": kind, "data": dragged, **place})
 
@@ -74,8 +87,32 @@ def test_what_is_dropped_arrives_and_is_used(start_lab: StartLab, open_page: Ope
     data = Data(page)
     expect(data.region).to_contain_text("There are no files yet", timeout=JOBS_MS)
     upload(data, photos)
+    drop_in_other_ways(data, photos)
     delete_and_undo(data, photos)
     use_in_a_cell(data)
+
+
+def test_an_upload_goes_on_when_the_server_was_restarted_in_the_middle(
+    start_lab: StartLab, open_page: OpenPage, photos: Path
+) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    page.close_dialogs()
+    page.choose("View", "ACAI Data")
+    data = Data(page)
+    expect(data.region).to_contain_text("There are no files yet", timeout=JOBS_MS)
+    store = Store(data, lets_through=3)
+    drop(data, photos)
+    uploads = data.region.get_by_role("list", name="uploads under way")
+    expect(uploads.get_by_role("status")).to_contain_text("501 of 2,001 files", timeout=JOBS_MS)
+    lab.stop()
+    store.let_go()
+    expect(uploads.get_by_role("alert")).to_be_visible(timeout=JOBS_MS)
+    page.photograph("upload-failed")
+    lab.start()
+    uploads.get_by_role("button", name="try again").click()
+    expect(uploads).to_contain_text("2,001 new, 0 unchanged", timeout=JOBS_MS)
+    page.forgive(".")  # what JupyterLab says of a server that was away
 
 
 def upload(data: Data, photos: Path) -> None:
@@ -97,6 +134,33 @@ def upload(data: Data, photos: Path) -> None:
     expect(data.file("photos/")).to_be_visible()
     drop(data, photos)
     expect(uploads).to_contain_text("0 new, 2,001 unchanged", timeout=JOBS_MS)
+    uploads.get_by_role("button", name="dismiss").click()
+
+
+def drop_in_other_ways(data: Data, photos: Path) -> None:
+    """A file on a folder, which is marked before; the same again, each dismissed by itself; a folder without files."""
+    bare, empty = photos.parent / "bare.txt", photos.parent / "empty"
+    bare.write_text("bare")
+    empty.mkdir()
+    row, uploads = data.file("photos/"), data.region.get_by_role("list", name="uploads under way")
+    drag(data, bare, row, "dragEnter", "dragOver")
+    expect(row).to_have_attribute("data-over", "")
+    expect(data.region.get_by_role("group", name="uploads")).to_contain_text("to /photos/")
+    data.page.photograph("upload-over")
+    drag(data, bare, row, "drop")
+    row.click()
+    expect(data.file("bare.txt")).to_contain_text("v1 · 4 B")
+    row.click()
+    row.click(modifiers=["Control"])
+    drop(data, bare, row)
+    expect(uploads.get_by_role("button", name="dismiss")).to_have_count(2)
+    for _ in range(2):
+        uploads.get_by_role("button", name="dismiss").first.click()
+    expect(uploads.get_by_role("listitem")).to_have_count(0)
+    drop(data, empty)
+    expect(data.region.get_by_role("alert")).to_have_text("There are no files in what was dropped.")
+    data.region.get_by_role("button", name="dismiss").click()
+    expect(data.region.get_by_role("alert")).to_have_count(0)
 
 
 def delete_and_undo(data: Data, photos: Path) -> None:
@@ -152,6 +216,16 @@ def use_in_a_cell(data: Data) -> None:
     data.page.notebook.get_by_role("textbox").first.click()
     row.drag_to(cells.first)
     expect(cells.filter(has_text='acai_jupyter.fileset("photos:1")')).to_have_count(1)
+    data.region.get_by_role("tab", name="files", exact=True).click()
+    cells.first.click()  # what was dropped is selected, and takes nothing more while it is
+    data.file("extra.txt").drag_to(cells.first)
+    expect(cells.filter(has_text='fsspec.open("acai:///extra.txt:1")')).to_have_count(1)
+    data.region.get_by_role("searchbox").fill("path = '/photos/bare.txt'")
+    cells.first.click()
+    data.region.get_by_role("region", name="Files found").get_by_role("button").drag_to(cells.first)
+    expect(cells.filter(has_text='fsspec.open("acai:///photos/bare.txt:1")')).to_have_count(1)
+    data.region.get_by_role("searchbox").fill("")
+    data.region.get_by_role("tab", name="file sets").click()
     row.click(button="right")
     page.get_by_role("menu").get_by_text("Show Provenance", exact=True).click()
     graph = page.get_by_role("region", name="provenance", exact=True)
