@@ -348,7 +348,7 @@ def go_on_with_long_lists(data: Data) -> None:
     expect(found.get_by_role("heading")).to_have_text("File sets 100+")
     expect(data.region.get_by_role("button", name="/.code/")).to_have_count(0)
     data.region.get_by_role("searchbox").fill("path = '/many/0000.txt' and version = 1")
-    data.region.get_by_role("button", name="/many/0000.txt:1").click()
+    data.region.get_by_role("button", name=f"/many/0000.txt:1 {getpass.getuser()}", exact=True).click()
     about = data.about("/many/0000.txt")
     rows = about.get_by_role("table", name="versions").get_by_role("row")
     expect(rows).to_have_count(21)
