@@ -95,7 +95,8 @@ def test_tabs_say_that_the_server_is_away_and_try_again(start_lab: StartLab, ope
         expect(page.page.get_by_role("tab", name=tab, exact=True)).to_be_visible()
     page.hold_timers()
     lab.stop()
-    lost = page.page.get_by_role("alert").filter(has_text="The connection to the server is lost.")
+    main = page.page.get_by_role("main")
+    lost = main.get_by_role("alert").filter(has_text="The connection to the server is lost.")
     again = page.page.locator(".jp-AcaiAway").get_by_role("button", name="Try again")
     for tab in tabs:
         page.page.get_by_role("tab", name=tab, exact=True).click()
