@@ -6,7 +6,7 @@ import type {
 } from '../contract';
 import type { AcaiError } from './errors';
 import { PagedList } from './pagedList';
-import { toggled } from './queryText';
+import { narrowed } from './queryText';
 
 /** What is searched, in the order in which it is shown. */
 export const KINDS: readonly ISubjectKind[] = ['file_set', 'file', 'job'];
@@ -76,7 +76,7 @@ export class ThingSearch {
     const list = new PagedList<IFound, string>(async after => {
       const { rows, next } = await this.find({
         kind,
-        query: isAll ? query : toggled(query, NOT_OF_THE_SYSTEM),
+        query: isAll ? query : narrowed(query, NOT_OF_THE_SYSTEM),
         columns: kind === 'job' ? ['state', 'name'] : ['creator'],
         limit: PAGE,
         utc_offset_seconds: -60 * new Date().getTimezoneOffset(),
