@@ -153,6 +153,8 @@ def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: St
         expect(one.state).to_have_text(re.compile("^You are signed out"))
         assert one.barriers() == []
         one.photograph(f"panel-signed-out-{theme}")
+    again = page.page.locator(".jp-AcaiAway").filter(visible=True).get_by_role("button", name="Try again")
+    expect(again).to_be_in_viewport()  # beside a sentence that is too long for its line
     page.page.get_by_role("tab", name="Untitled.ipynb").click()
     form.type("memory", "1Gi")
     expect(form.region.get_by_role("alert")).to_contain_text("You are signed out. Reload the page and sign in again")

@@ -31,7 +31,7 @@ export class AwayNote extends ReactWidget {
         onAgain={() => void this.connection.connect()}
       />
     ) : (
-      <p className="jp-AcaiView-note" role="status">
+      <p className="jp-AcaiView-note" role="status" title={late}>
         {late}
       </p>
     );

@@ -11,7 +11,7 @@ export function Fault(props: {
   const { words, onAgain } = props;
   return words === '' ? null : (
     <div className="jp-AcaiView-fault">
-      <p className="jp-AcaiView-error" role="alert">
+      <p className="jp-AcaiView-error" role="alert" title={words}>
         {words}
       </p>
       {onAgain !== null && (
