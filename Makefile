@@ -47,7 +47,7 @@ format: setup  ## Format all of it
 	$(BIN)/ruff format .
 	npm run --silent lint
 
-contract: setup  ## Write what is generated: from the contract, and what can be translated
+contract: $(STAMPS)/python node_modules/.package-lock.json  ## Write what is generated: from the contract, and what can be translated
 	$(BIN)/python -m labextension.contract
 	npm run --silent messages
 

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from acai_jupyter.contract.endpoints import ALL, Access
 from acai_server.api.openapi import document
 from labextension import options
 
@@ -20,7 +21,15 @@ _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean"
 def typescript() -> str:
     """Return the types of all schemas, by name."""
     schemas = document()["components"]["schemas"]
-    return HEADER + "".join(f"\n{_declaration(name, schemas[name])}" for name in sorted(schemas))
+    return HEADER + _questions() + "".join(f"\n{_declaration(name, schemas[name])}" for name in sorted(schemas))
+
+
+def _questions() -> str:
+    """Name what is asked by POST, as the question is long, and changes nothing."""
+    found = {one.path.partition("{project}/")[2] for one in ALL if one.method == "POST" and one.access is Access.READ}
+    lines = "".join(f"  '{path}',\n" for path in sorted(found))
+    doc = "\n/** What is asked by POST and changes nothing, below a project. */\n"
+    return f"{doc}export const QUESTIONS: readonly string[] = [\n{lines.removesuffix(f',{chr(10)}')}\n];\n"
 
 
 def _declaration(name: str, schema: dict[str, Any]) -> str:

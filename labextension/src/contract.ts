@@ -1,5 +1,17 @@
 // Generated from the contract by `make contract`; do not edit.
 
+/** What is asked by POST and changes nothing, below a project. */
+export const QUESTIONS: readonly string[] = [
+  'compare',
+  'drawings',
+  'files/fetch',
+  'find',
+  'find/count',
+  'predictions',
+  'provisions',
+  'resolve'
+];
+
 /**
  * What made file set versions: an upload, a creation from specs, or a job.
  * A job is an action from the moment it is submitted: without outputs while it runs, and when it made nothing.

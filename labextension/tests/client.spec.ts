@@ -68,16 +68,21 @@ describe('AcaiClient', () => {
       openSocket: () => expect.fail('nobody follows')
     });
     const ended: string[] = [];
-    for (const method of ['GET', 'POST']) {
-      hangs.request('v1/status', { method }).catch((error: unknown) => {
-        ended.push(`${method} ${String(error)}`);
+    for (const [method, path] of [
+      ['GET', 'v1/status'],
+      ['POST', 'v1/projects/default/find'],
+      ['POST', 'v1/projects/default/jobs']
+    ] as const) {
+      hangs.request(path, { method }).catch((error: unknown) => {
+        ended.push(`${path} ${String(error)}`);
       });
     }
     await vi.advanceTimersByTimeAsync(59_000);
     expect(ended).toEqual([]);
     await vi.advanceTimersByTimeAsync(120_000);
     expect(ended).toEqual([
-      expect.stringMatching(/^GET .*has not answered for a minute/)
+      expect.stringMatching(/^v1\/status .*has not answered for a minute/),
+      expect.stringMatching(/\/find .*has not answered for a minute/)
     ]);
     vi.useRealTimers();
   });

@@ -77,6 +77,40 @@ describe('LogSearch', () => {
     expect(find).toHaveBeenCalledTimes(2);
   });
 
+  it('goes nowhere while nothing is looked for, and by no hits of another text', async () => {
+    const find = vi.fn((text: string, near: INear = {}) =>
+      Promise.resolve({
+        lines: [{ number: near.after === undefined ? 7 : 40, text }],
+        count: 1,
+        of: 99
+      })
+    );
+    const search = new LogSearch(find, () => undefined);
+    expect(await search.hit(0, 1)).toBeUndefined();
+    expect(find).not.toHaveBeenCalled();
+    search.look('los');
+    await vi.advanceTimersByTimeAsync(1_000);
+    search.look('loss');
+    expect(await search.hit(0, 1)).toBe(40);
+    expect(find.mock.lastCall).toEqual(['loss', { after: 0 }]);
+  });
+
+  it('asks once more for the same text when it is told to while it asks', async () => {
+    const answers: ((found: IFoundLines) => void)[] = [];
+    const find = () =>
+      new Promise<IFoundLines>(resolve => answers.push(resolve));
+    const search = new LogSearch(find, () => undefined);
+    search.look('a');
+    await vi.advanceTimersByTimeAsync(1_000);
+    search.look('a'); // as its job has ended meanwhile
+    await vi.advanceTimersByTimeAsync(1_000);
+    answers[0]?.({ lines: [], count: 1, of: 9 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    answers[1]?.({ lines: [], count: 2, of: 9 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(search.found?.count).toBe(2);
+  });
+
   it('asks nothing once it is disposed', async () => {
     const find = vi.fn(() => Promise.resolve(answer()));
     const search = new LogSearch(find, () => undefined);

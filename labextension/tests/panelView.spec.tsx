@@ -68,7 +68,7 @@ describe('A tab whose server is away', () => {
     const html = renderToStaticMarkup(
       <Fault words={away.message} onAgain={() => undefined} />
     );
-    expect(html).toContain('role="alert">It is away.</p>');
+    expect(html).toContain('role="alert" title="It is away.">It is away.</p>');
     expect(html).toContain('Try again');
     expect(
       renderToStaticMarkup(<Fault words="refused" onAgain={null} />)

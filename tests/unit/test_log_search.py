@@ -69,6 +69,27 @@ def test_behind_those_that_are_told_the_next_one_and_the_one_before_are_found(si
     assert [near(before=1000), near(before=2000), near(before=1)] == [[199], [1200], []]
 
 
+@given(
+    st.lists(st.text(st.sampled_from("aAb "), max_size=6), max_size=12),
+    st.text(st.sampled_from("ab "), min_size=1, max_size=2),
+    st.integers(1, 30),
+    st.integers(0, 14),
+)
+def test_the_nearest_is_the_nearest_of_all_that_are_found(lines: list[str], text: str, size: int, place: int) -> None:
+    pieces = in_pieces("\n".join(lines).encode(), size)
+    every = search(pieces, text).lines
+    assert search_near(pieces, text, place, None).lines == [one for one in every if one.number > place][:1]
+    assert search_near(pieces, text, None, place).lines == [one for one in every if one.number < place][-1:]
+
+
+@pytest.mark.parametrize("text", ["\n", "\na", "a\n", "a\nb"])
+def test_what_goes_over_the_end_of_a_line_is_in_none(text: str) -> None:
+    pieces = [b"a\nb\n"] * 3
+    assert search(pieces, text).count == 0
+    assert search_near(pieces, text, 1, None).lines == []
+    assert search_near(pieces, text, None, 9).lines == []
+
+
 @pytest.mark.parametrize(
     "line",
     [

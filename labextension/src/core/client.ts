@@ -1,4 +1,10 @@
-import type { IEventPage, IProject, IProjectList, IStatus } from '../contract';
+import {
+  type IEventPage,
+  type IProject,
+  type IProjectList,
+  type IStatus,
+  QUESTIONS
+} from '../contract';
 import {
   AcaiError,
   errorFromResponse,
@@ -93,7 +99,9 @@ export class AcaiClient {
 
   private async send(path: string, init: RequestInit): Promise<Response> {
     const patience = new AbortController();
-    const isRead = (init.method ?? 'GET') === 'GET';
+    const isRead =
+      (init.method ?? 'GET') === 'GET' ||
+      QUESTIONS.some(question => path.endsWith(`/${question}`));
     const timer = setTimeout(() => {
       patience.abort();
     }, PATIENCE_MS);

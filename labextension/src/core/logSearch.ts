@@ -35,7 +35,7 @@ export class LogSearch {
   error: AcaiError | null = null;
 
   get isAsking(): boolean {
-    return this.wanted !== this.answered;
+    return this.turn !== this.answered;
   }
 
   /** Look for a text, or for nothing any more. */
@@ -44,12 +44,12 @@ export class LogSearch {
       this.retries.rest();
     }
     this.wanted = text;
+    this.turn += 1;
     clearTimeout(this.timer);
     if (text === '') {
-      this.answered = '';
+      this.answered = this.turn;
       this.take(null);
     } else {
-      this.answered = null;
       this.timer = setTimeout(() => void this.ask(), PAUSE_MS);
     }
     this.onChange();
@@ -65,7 +65,12 @@ export class LogSearch {
    * the others are, the server is asked. Never rejects.
    */
   async hit(from: number, by: 1 | -1): Promise<number | undefined> {
-    const { found, wanted } = this;
+    const { wanted } = this;
+    if (wanted === '') {
+      return undefined;
+    }
+    // What was found may be of another text.
+    const found = this.isAsking ? null : this.found;
     const told = found?.lines.map(one => one.number) ?? [];
     const isAll = found?.count === told.length && found.is_cut !== true;
     const next = nextHit(told, from, by);
@@ -81,7 +86,9 @@ export class LogSearch {
       if (wanted !== this.wanted) {
         return undefined;
       }
+      this.error = null;
       this.keep(there);
+      this.onChange();
       return there.lines[0]?.number ?? next;
     } catch (error) {
       this.error = asAcaiError(error);
@@ -99,7 +106,8 @@ export class LogSearch {
   dispose(): void {
     this.retries.dispose();
     clearTimeout(this.timer);
-    this.wanted = this.answered = '';
+    this.wanted = '';
+    this.answered = this.turn;
   }
 
   private async ask(): Promise<void> {
@@ -108,24 +116,23 @@ export class LogSearch {
     }
     this.isUnderWay = true;
     while (this.wanted !== '' && this.isAsking) {
-      const text = this.wanted;
+      const { turn, wanted } = this;
       try {
-        const found = await this.find(text);
-        this.settle(text, found, null);
+        this.settle(turn, await this.find(wanted), null);
       } catch (error) {
-        this.settle(text, null, asAcaiError(error));
+        this.settle(turn, null, asAcaiError(error));
       }
     }
     this.isUnderWay = false;
   }
 
   private settle(
-    text: string,
+    turn: number,
     found: IFoundLines | null,
     error: AcaiError | null
   ): void {
-    if (text === this.wanted) {
-      this.answered = text;
+    if (turn === this.turn) {
+      this.answered = turn;
       this.take(found, error);
       if (error === null) {
         this.retries.rest();
@@ -162,7 +169,9 @@ export class LogSearch {
     this.look(this.wanted);
   });
   private wanted = '';
-  private answered: string | null = '';
+  /** Which question is the last one, and which was answered: the same text may be asked for twice. */
+  private turn = 0;
+  private answered = 0;
   private isUnderWay = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 }

@@ -40,14 +40,11 @@ def search(pieces: Iterable[bytes], text: str) -> FoundLines:
 
 def search_near(pieces: Iterable[bytes], text: str, after: int | None, before: int | None) -> FoundLines:
     """Return the first line behind one that has a text, or with `before` the last before one."""
-    nearest: _Hit | None = None
-    for hit in _Look(pieces).hits(text):
-        if before is not None and hit.number >= before:
-            break
-        if before is not None or hit.number > (after or 0):
-            nearest = hit
-        if before is None and nearest is not None:
-            break
+    look = _Look(pieces)
+    if before is not None:
+        nearest = look.last(text, before)
+    else:
+        nearest = next((hit for hit in look.hits(text) if hit.number > (after or 0)), None)
     return FoundLines([], 0, 0) if nearest is None else FoundLines([nearest.told()], 1, nearest.number, is_cut=True)
 
 
@@ -92,10 +89,8 @@ class _Look:
     def hits(self, text: str) -> Iterator[_Hit]:
         """Give the first place in each line that has a text."""
         wanted = _lower(text)
-        for block in _whole_lines(self._pieces):
-            plain = _seen(block)
-            low = _lower(plain)
-            at, number, seen = low.find(wanted), self.passed, 0
+        for plain, low in self._blocks():
+            at, number, seen = _place(low, wanted), self.passed, 0
             while at >= 0:
                 begin, end = low.rfind("\n", 0, at) + 1, low.find("\n", at)
                 number, seen = number + low.count("\n", seen, begin), begin
@@ -103,7 +98,42 @@ class _Look:
                 if end < 0:
                     break
                 at = low.find(wanted, end)
+
+    def last(self, text: str, before: int) -> _Hit | None:
+        """Return the last line before one that has a text."""
+        wanted, found = _lower(text), None
+        for plain, low in self._blocks():
+            lines = _count(low)
+            end = len(low) if self.passed + lines < before else _begin(low, before - self.passed)
+            at = low.rfind(wanted, 0, end) if _place(low, wanted) >= 0 else -1
+            if at >= 0:
+                begin = low.rfind("\n", 0, at) + 1
+                first = low.find(wanted, begin)
+                found = _Hit(self.passed + low.count("\n", 0, begin) + 1, plain, first, first + len(wanted))
+            if self.passed + lines >= before:
+                break
+        return found
+
+    def _blocks(self) -> Iterator[tuple[str, str]]:
+        """Give whole lines, as somebody sees them and in lower case; what was given is passed."""
+        for block in _whole_lines(self._pieces):
+            plain = _seen(block)
+            low = _lower(plain)
+            yield plain, low
             self.passed += _count(low)
+
+
+def _place(low: str, wanted: str) -> int:
+    """Where a text is first; one that goes over the end of a line is in none."""
+    return -1 if "\n" in wanted else low.find(wanted)
+
+
+def _begin(lines: str, number: int) -> int:
+    """Where a line begins, counted from 1."""
+    at = 0
+    for _ in range(number - 1):
+        at = lines.find("\n", at) + 1
+    return at
 
 
 def _seen(block: str) -> str:

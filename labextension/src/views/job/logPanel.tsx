@@ -178,11 +178,19 @@ function LogView(props: ILogViewProps): React.ReactElement {
       show(to);
     }
   };
+  const at = React.useRef<number | null>(marked);
+  at.current = marked;
+  const going = React.useRef(Promise.resolve());
   const goOn = (by: 1 | -1) => {
     if (isHere) {
       go(nextHit(hits, marked ?? 0, by));
     } else {
-      void search.hit(marked ?? 0, by).then(go);
+      // Who presses twice goes on from where the first press leads.
+      going.current = going.current.then(async () => {
+        const to = await search.hit(at.current ?? 0, by);
+        at.current = to ?? at.current;
+        go(to);
+      });
     }
   };
   const instead = (number: number) => search.instead(number);
