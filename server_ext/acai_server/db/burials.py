@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import FileVersionId, ProjectId
 
 _VISIBLE = """
-    SELECT f.path, v.number, v.id, v.deleted_at IS NOT NULL, v.size_bytes
+    SELECT f.path, v.number, v.id, v.deleted_at IS NOT NULL, v.size_bytes, v.sha256
     FROM file f JOIN file_version v ON v.file_id = f.id JOIN upload_session s ON s.id = v.session_id
     WHERE s.commit_number IS NOT NULL AND f.project_id = ? AND f.path IN"""
 # In the order in which they were deleted. The plus keeps SQLite from walking all files of the project.
@@ -37,6 +37,15 @@ class StoredVersion:
     size_bytes: int
 
 
+@dataclass(frozen=True)
+class KnownVersion:
+    """A visible version of a file, deleted or not."""
+
+    version: StoredVersion
+    is_deleted: bool
+    sha256: bytes
+
+
 Mark = tuple[int, int]
 """Where a walk through deleted versions is: at which commit, and which row."""
 
@@ -49,12 +58,18 @@ class BurialRecords:
 
     def alive(self, project: ProjectId, paths: Iterable[str]) -> dict[str, list[StoredVersion]]:
         """Return the visible versions of paths that are not deleted, the newest last."""
-        found: dict[str, list[StoredVersion]] = {}
-        for path, number, row, is_deleted, size in batches.select_in(self._session, _VISIBLE, paths, project):
-            if not is_deleted:
-                found.setdefault(path, []).append(StoredVersion(path, number, row, size))
+        every = self.versions(project, paths).items()
+        alive = {path: [one.version for one in versions if not one.is_deleted] for path, versions in every}
+        return {path: versions for path, versions in alive.items() if versions}
+
+    def versions(self, project: ProjectId, paths: Iterable[str]) -> dict[str, list[KnownVersion]]:
+        """Return the visible versions of paths, the newest last."""
+        found: dict[str, list[KnownVersion]] = {}
+        for path, number, row, is_deleted, size, sha256 in batches.select_in(self._session, _VISIBLE, paths, project):
+            known = KnownVersion(StoredVersion(path, number, row, size), bool(is_deleted), bytes(sha256))
+            found.setdefault(path, []).append(known)
         for versions in found.values():
-            versions.sort(key=lambda version: version.number)
+            versions.sort(key=lambda known: known.version.number)
         return found
 
     def deleted(self, project: ProjectId, since: datetime, after: Mark, limit: int) -> tuple[list[StoredVersion], Mark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, select
 
 from acai_jupyter.contract.files import Child, ChildKind, FileVersion
 from acai_jupyter.contract.filesets import Entry
@@ -138,30 +138,22 @@ class FileRecords:
             for name in names
         ]
 
-    def mark(
-        self, project: ProjectId, path: str, numbers: list[int], now: datetime, commit: int, *, deleted: bool
-    ) -> int:
-        """Bury versions of a file, or bring them back, in the order of commits; returns how many were not so before."""
-        query = _versions(project, path).where(FileVersionRow.number.in_(numbers))
-        rows = [row for row, _, _ in self._session.execute(query) if (row.deleted_at is None) == deleted]
-        ids = [row.id for row in rows]
-        values = {"deleted_at": now if deleted else None, "marked": commit}
-        self._session.execute(update(FileVersionRow).where(FileVersionRow.id.in_(ids)).values(**values))
-        return len(ids)
+    def keepers(self, project: ProjectId, paths: Iterable[str]) -> list[tuple[SessionId, Entry]]:
+        """Return the pending sessions that hold a version of one of the files as unchanged, and the version."""
+        return [one for page in batches.pages(paths) for one in self._keepers(project, page)]
 
-    def keepers(self, project: ProjectId, path: str) -> list[tuple[SessionId, Entry]]:
-        """Return the pending sessions that hold a version of a file as unchanged, and the version."""
+    def _keepers(self, project: ProjectId, paths: list[str]) -> list[tuple[SessionId, Entry]]:
         query = (
-            select(UploadSessionRow.id, FileVersionRow)
+            select(UploadSessionRow.id, FileVersionRow, FileRow.path)
             .join(UploadEntryRow, UploadEntryRow.session_id == UploadSessionRow.id)
             .join(FileRow, FileRow.id == UploadEntryRow.file_id)
             .join(FileVersionRow, FileVersionRow.id == UploadEntryRow.version_id)
             .where(UploadSessionRow.project_id == project, UploadSessionRow.state == UploadState.PENDING)
-            .where(FileRow.project_id == project, FileRow.path == path)
+            .where(FileRow.project_id == project, FileRow.path.in_(paths))
         )
         return [
             (SessionId(session), Entry(path, row.number or 0, row.size_bytes, Sha256(row.sha256.hex())))
-            for session, row in self._session.execute(query)
+            for session, row, path in self._session.execute(query)
         ]
 
     def _latest(self, sql: str, *parameters: Any) -> Iterator[Entry]:

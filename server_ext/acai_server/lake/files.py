@@ -144,7 +144,7 @@ def resolve(work: Work, project: ProjectId, text: str) -> Selection:
 
 def _in_project(work: Work, project: ProjectId, spec: Spec) -> Selection:
     if spec.version is not None:
-        return _one(version_of(work, project, spec.path, spec.version))
+        return _one(_version(work, project, spec.path, spec.version))
     if not spec.is_folder:
         entry = work.files.latest(project, spec.path)
         if entry is not None:
@@ -185,8 +185,7 @@ def _one(entry: Entry) -> Selection:
     return Selection(folder, is_file=True, page=lambda after, limit: [entry][:limit] if after < entry.path else [])
 
 
-def version_of(work: Work, project: ProjectId, path: str, number: int) -> Entry:
-    """Return a version that is not deleted, or say what is with it."""
+def _version(work: Work, project: ProjectId, path: str, number: int) -> Entry:
     found = work.files.version(project, path, number)
     if found is None:
         latest = work.files.latest(project, path)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acai_jupyter.contract.errors import AcaiError, BadRequest, Conflict
+from acai_jupyter.contract.errors import AcaiError, BadRequest, Conflict, FileNotFound
 from acai_jupyter.contract.files import KeptFile, Removed, RemovedFiles
 from acai_jupyter.contract.specs import encode_path, parse_spec
 from acai_server.db import sight
 from acai_server.lake.burying import load_in
-from acai_server.lake.files import not_found, version_of
+from acai_server.lake.files import not_found
 from acai_server.lake.holding import held
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId
     from acai_jupyter.contract.specs import Spec
+    from acai_server.db.burials import KnownVersion
     from acai_server.db.database import Database
     from acai_server.db.work import Work
     from acai_server.lake.holding import FileVersion
+
+    Known = dict[str, list[KnownVersion]]
 
 
 class Removals:
@@ -47,15 +50,16 @@ class Removals:
         sight.refuse_paths([spec.path for spec in specs])
         with self._database.writing() as work:
             work.uploads.lock_project(project)
-            outcomes = [_removable(work, project, spec, undo=undo) for spec in specs]
-            if not undo:
-                outcomes = _without_needed(work, project, outcomes)
-            done = [one for one in outcomes if isinstance(one, Removed)]
-            changed = _mark(work, project, done, undo=undo)
-            if changed:
+            known = work.burials.versions(project, {spec.path for spec in specs})
+            outcomes = [_meant(work, project, spec, known, undo=undo, is_alone=len(specs) == 1) for spec in specs]
+            check = _without_collected if undo else _without_needed
+            outcomes = check(work, project, outcomes, known)
+            done = [one for one in outcomes if isinstance(one, Removed) and one.versions]
+            if done:
+                _mark(work, project, done, known, undo=undo)
                 kind = "files_restored" if undo else "files_removed"
-                numbers = {"versions": changed[0].versions} if len(changed) == 1 else {}
-                work.events.record(project, kind, _subject(changed), **numbers)
+                numbers = {"versions": done[0].versions} if len(done) == 1 else {}
+                work.events.record(project, kind, _subject(done), **numbers)
         return outcomes
 
 
@@ -66,18 +70,45 @@ def _spec_of(text: str) -> Spec:
     return spec
 
 
-def _removable(work: Work, project: ProjectId, spec: Spec, *, undo: bool) -> Removed | AcaiError:
-    """Find which versions are meant, and leave out those whose bytes are gone."""
-    try:
-        numbers = _numbers(work, project, spec, buried=undo)
-        if undo:
-            numbers = _not_collected(work, project, spec.path, numbers)
-    except AcaiError as error:
-        return error
-    return Removed(spec.path, numbers)
+def _meant(
+    work: Work, project: ProjectId, spec: Spec, known: Known, *, undo: bool, is_alone: bool
+) -> Removed | AcaiError:
+    """Find which versions are meant. What a path may have been meant to be is looked for where it is the only one."""
+    every = known.get(spec.path, [])
+    numbers = [one.version.number for one in reversed(every) if one.is_deleted == undo]
+    if not every:
+        return not_found(work, project, spec.path, None) if is_alone else FileNotFound(path=spec.path, hint="")
+    if spec.version is None:
+        return Removed(spec.path, numbers)
+    if spec.version not in [one.version.number for one in every]:
+        alive = [one.version.number for one in every if not one.is_deleted]
+        hint = f" The latest is '{spec.path}:{alive[-1]}'." if alive else ""
+        return FileNotFound(path=f"{spec.path}:{spec.version}", hint=hint)
+    return Removed(spec.path, [number for number in numbers if number == spec.version])
 
 
-def _without_needed(work: Work, project: ProjectId, outcomes: list[Removed | AcaiError]) -> list[Removed | AcaiError]:
+def _without_collected(
+    work: Work, project: ProjectId, outcomes: list[Removed | AcaiError], known: Known
+) -> list[Removed | AcaiError]:
+    """Leave out those whose bytes are gone; refuse a file of which there were some and none is."""
+    hashes = {(path, one.version.number): one.sha256 for path, every in known.items() for one in every}
+    wanted = {hashes[one.path, number] for one in outcomes if isinstance(one, Removed) for number in one.versions}
+    gone = work.blobs.missing(project, wanted)
+
+    def left(file: Removed) -> Removed | AcaiError:
+        found = [number for number in file.versions if hashes[file.path, number] not in gone]
+        if found or not file.versions:
+            return Removed(file.path, found)
+        alone = len(file.versions) == 1
+        said = f"'{file.path}:{file.versions[0]}'" if alone else f"all versions of '{file.path}'"
+        return Conflict(reason=f"the bytes of {said} were freed, as the deletion was too long ago; put the file again")
+
+    return [one if isinstance(one, AcaiError) else left(one) for one in outcomes]
+
+
+def _without_needed(
+    work: Work, project: ProjectId, outcomes: list[Removed | AcaiError], _: Known
+) -> list[Removed | AcaiError]:
     """Refuse what a file set holds that is not deleted."""
     wanted = [(one.path, number) for one in outcomes if isinstance(one, Removed) for number in one.versions]
     found = held(set(work.file_sets.living(project).values()), wanted, load_in(work, project))
@@ -93,50 +124,19 @@ def _needed(work: Work, project: ProjectId, file: Removed, found: dict[FileVersi
     return Conflict(reason=f"'{file.path}:{number}' is in {where}")
 
 
-def _mark(work: Work, project: ProjectId, files: list[Removed], *, undo: bool) -> list[Removed]:
-    """Mark versions in the order of commits; returns the files of which that changed any."""
-    commit = work.uploads.next_number(project) if files else 0
-    now = work.clock.now()
-    changed = [
-        file for file in files if work.files.mark(project, file.path, file.versions, now, commit, deleted=not undo)
-    ]
+def _mark(work: Work, project: ProjectId, files: list[Removed], known: Known, *, undo: bool) -> None:
+    """Mark versions in the order of commits; pending sessions that counted on one make their own."""
+    wanted = {(file.path, number) for file in files for number in file.versions}
+    every = (one.version for versions in known.values() for one in versions)
+    versions = [one for one in every if (one.path, one.number) in wanted]
+    work.burials.mark(versions, None if undo else work.clock.now(), work.uploads.next_number(project))
     with sight.everything():  # whoever holds it
-        for file in changed:
-            _tell_pending(work, project, file.path)
-    return changed
+        for session, entry in work.files.keepers(project, {path for path, _ in wanted}):
+            work.staging.hold_again(work.uploads.by_id(session), entry.path, entry)
+            work.uploads.changed(session)
 
 
 def _subject(changed: list[Removed]) -> str:
     """Say which file it was, or how many versions of several."""
     versions = sum(len(file.versions) for file in changed)
     return encode_path(changed[0].path) if len(changed) == 1 else f"{versions} file versions"
-
-
-def _numbers(work: Work, project: ProjectId, spec: Spec, *, buried: bool) -> list[int]:
-    every = work.files.versions(project, spec.path, None, 1_000_000)
-    if not every:
-        raise not_found(work, project, spec.path, None)
-    found = [one.version for one in every if (one.deleted_at is not None) == buried]
-    if spec.version is None:
-        return found
-    if spec.version not in [one.version for one in every]:
-        version_of(work, project, spec.path, spec.version)
-    return [number for number in found if number == spec.version]
-
-
-def _not_collected(work: Work, project: ProjectId, path: str, numbers: list[int]) -> list[int]:
-    """Return those of the deleted versions whose bytes are still there; refuse when there were some and none is."""
-    hashes = {one.version: bytes.fromhex(one.sha256) for one in work.files.versions(project, path, None, 1_000_000)}
-    gone = work.blobs.missing(project, {hashes[number] for number in numbers})
-    found = [number for number in numbers if hashes[number] not in gone]
-    if numbers and not found:
-        said = f"'{path}:{numbers[0]}'" if len(numbers) == 1 else f"all versions of '{path}'"
-        raise Conflict(reason=f"the bytes of {said} were freed, as the deletion was too long ago; put the file again")
-    return found
-
-
-def _tell_pending(work: Work, project: ProjectId, path: str) -> None:
-    """A pending session that counted on a version of this file makes its own if that is not the latest any more."""
-    for session, entry in work.files.keepers(project, path):
-        work.staging.hold_again(work.uploads.by_id(session), path, entry)
-        work.uploads.changed(session)
