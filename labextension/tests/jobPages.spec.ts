@@ -145,6 +145,17 @@ describe('JobPages', () => {
     expect(await pages.all()).toHaveLength(3_005);
   });
 
+  it('tells no jobs of a query that is not asked any more', async () => {
+    const { pages } = makeServer(3_005);
+    pages.setSeen(true);
+    await settle();
+    const all = pages.all();
+    const range = pages.between({ index: 1_000 }, { index: 1_002 });
+    void pages.choose({ query: 'x' });
+    expect(await all).toEqual([]);
+    expect(await range).toEqual([]);
+  });
+
   it('follows a job that moves, and ends a range at it', async () => {
     const { server, pages } = makeServer(3_005);
     pages.setSeen(true);

@@ -19,6 +19,7 @@ import { readTagLine } from '../src/core/tagLine';
 import type { DataClient } from '../src/core/dataClient';
 import { differenceOf } from '../src/jobs/codeChanges';
 import { CompareView } from '../src/jobs/compareView';
+import { Choice } from '../src/jobs/choice';
 import { removeJobs } from '../src/jobs/removing';
 import {
   joined,
@@ -26,6 +27,7 @@ import {
   toggled,
   without as withoutThings
 } from '../src/jobs/selection';
+import { SelectionTasks } from '../src/jobs/selectionTasks';
 import { makeAttempt, makeFinished, makeJob } from './jobs';
 
 describe('A query that values are chosen for', () => {
@@ -133,6 +135,22 @@ describe('A selection', () => {
     expect([...withoutThings(many, ['6', '9'])]).toEqual(['8']);
   });
 
+  it('does not take what is answered after somebody chose otherwise', async () => {
+    const choice = new Choice();
+    let answer: (jobs: string[]) => void = () => undefined;
+    const added = choice.add(
+      new Promise(resolve => {
+        answer = resolve;
+      })
+    );
+    choice.toggle('1');
+    answer(['2', '3']);
+    await added;
+    expect([...choice.chosen]).toEqual(['1']);
+    await choice.add(Promise.resolve(['2']));
+    expect([...choice.chosen]).toEqual(['1', '2']);
+  });
+
   it('is told how much of it the list does not have', async () => {
     const asked: string[] = [];
     const count = (query: string) => {
@@ -190,6 +208,79 @@ describe('Cleaning up', () => {
     const { done } = await removeJobs(source, [1, 2, 3], false, nothing);
     expect(done).toEqual([1]);
     expect(source.asked).toEqual([1, 2]);
+  });
+});
+
+describe('What is done with jobs that are chosen', () => {
+  function makeTasks() {
+    const answers: (() => void)[] = [];
+    const asked: [number, boolean][] = [];
+    const source = {
+      remove: (number: number, undo: boolean) => {
+        asked.push([number, undo]);
+        return new Promise<void>(resolve => answers.push(resolve));
+      },
+      kill: ({ jobs }: { jobs: number[] }) =>
+        Promise.resolve({ asked: jobs, ended: [] }),
+      tag: () => Promise.resolve({ things: [] })
+    };
+    const gone = vi.fn();
+    const tasks = new SelectionTasks(source, gone);
+    /** Let the server answer so many requests, one after the other. */
+    const answer = async (count: number) => {
+      for (let at = 0; at < count; at += 1) {
+        await vi.waitFor(() => {
+          expect(answers).not.toHaveLength(0);
+        });
+        answers.shift()?.();
+      }
+    };
+    return { tasks, asked, gone, answer };
+  }
+
+  it('is one thing at a time', async () => {
+    const { tasks, asked, answer } = makeTasks();
+    const first = tasks.remove([1]);
+    expect(tasks.isBusy).toBe(true);
+    expect(await tasks.remove([1])).toBe(false);
+    expect(await tasks.kill([1])).toBe(false);
+    await answer(1);
+    expect(await first).toBe(true);
+    expect(tasks.isBusy).toBe(false);
+    expect(asked).toEqual([[1, false]]);
+  });
+
+  it('is brought back one after the other, as often as something was deleted', async () => {
+    const { tasks, asked, answer } = makeTasks();
+    for (const numbers of [[1, 2], [3]]) {
+      const removed = tasks.remove(numbers);
+      await answer(numbers.length);
+      await removed;
+    }
+    asked.length = 0;
+    for (const count of [1, 2]) {
+      const back = tasks.undo();
+      await answer(count);
+      await back;
+    }
+    expect(asked).toEqual([
+      [3, true],
+      [1, true],
+      [2, true]
+    ]);
+    expect(tasks.canUndo).toBe(false);
+  });
+
+  it('ends when somebody stops it, and what was deleted until then is known', async () => {
+    const { tasks, gone, answer } = makeTasks();
+    const removed = tasks.remove([1, 2, 3]);
+    expect(tasks.canStop).toBe(true);
+    tasks.stop();
+    await answer(1);
+    await removed;
+    expect(gone).toHaveBeenCalledExactlyOnceWith(['1']);
+    expect(tasks.told).toBe('1 deleted');
+    expect(tasks.canUndo).toBe(true);
   });
 });
 

@@ -15,10 +15,17 @@ const AT_ONCE = 1000;
 /** By so many rows a job may have moved since somebody saw it. */
 const SLACK = 100;
 
-/** All jobs that are listed. */
-export async function allNumbers(find: Find, asked: Asked): Promise<string[]> {
+/** All jobs that are listed; none where they are not wanted any more. */
+export async function allNumbers(
+  find: Find,
+  asked: Asked,
+  isWanted: () => boolean
+): Promise<string[]> {
   const found: string[] = [];
   for await (const things of numbersFrom(find, asked, 0)) {
+    if (!isWanted()) {
+      return [];
+    }
     found.push(...things);
   }
   return found;

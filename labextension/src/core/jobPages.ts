@@ -100,21 +100,31 @@ export class JobPages {
     return now === null || now === index ? place : { index: now, thing };
   }
 
-  /** The jobs from one place to another, whether or not their rows were read. */
+  /** The jobs from one place to another, whether or not their rows were read; none once another query is asked. */
   async between(one: IPlace, other: IPlace): Promise<string[]> {
     const [first, last] =
       one.index <= other.index ? [one, other] : [other, one];
     const known = this.knownBetween(first, last);
-    const asked = this.shownListing;
-    return (
-      known ??
-      numbersBetween(request => this.source.find(request), asked, first, last)
+    if (known !== null) {
+      return known;
+    }
+    const isWanted = this.whileAsked();
+    const found = await numbersBetween(
+      request => this.source.find(request),
+      this.shownListing,
+      first,
+      last
     );
+    return isWanted() ? found : [];
   }
 
-  /** All jobs that are listed, however many. */
+  /** All jobs that are listed, however many; none once another query is asked. */
   all(): Promise<string[]> {
-    return allNumbers(request => this.source.find(request), this.shownListing);
+    return allNumbers(
+      request => this.source.find(request),
+      this.shownListing,
+      this.whileAsked()
+    );
   }
 
   /** How many of some jobs are not listed; the server is asked of those that were not read. */
@@ -277,6 +287,14 @@ export class JobPages {
       const reached = page * PAGE + found.rows.length + (hasMore ? PAGE : 0);
       this.known = Math.max(this.known, reached);
     }
+  }
+
+  /** What tells whether neither what is asked for nor what is shown is of another query since. */
+  private whileAsked(): () => boolean {
+    const asked = this._listing.query;
+    const shown = this.shownListing.query;
+    return () =>
+      asked === this._listing.query && shown === this.shownListing.query;
   }
 
   private indexOf(thing: string): number | null {

@@ -1,17 +1,17 @@
 import * as React from 'react';
 
 import type { ICounted, IFound, IKnownKey } from '../contract';
-import { asAcaiError } from '../core/connectionStore';
 import type { AcaiError } from '../core/errors';
 import type { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
 import { RunningJobs } from '../core/runningJobs';
 import { trans } from '../core/translation';
 import { Fault } from '../views/fault';
+import { Choice } from './choice';
 import { ColumnsMenu } from './columnsMenu';
 import { FilterBar } from './filterBar';
 import { Grid } from './grid';
-import { type Chosen, joined, NOTHING, toggled, without } from './selection';
+import type { Chosen } from './selection';
 import { SelectionBar } from './selectionBar';
 
 export interface IJobsViewProps {
@@ -29,7 +29,8 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
   const { pages, client, connect, onColumns, onOpen, onCompare } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => pages.subscribe(again), [pages]);
-  const { chosen, failure, ...choice } = useChoice();
+  const choice = useChoice();
+  const { chosen, failure } = choice;
   const hidden = useHidden(pages, chosen);
   const soFar = useSoFar(pages, client);
   const complete = React.useCallback(
@@ -71,13 +72,13 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
         </span>
       </div>
       <SelectionBar
-        chosen={[...chosen]}
+        chosen={chosen}
         hidden={hidden}
         listed={pages.isCounted ? pages.count : null}
         client={client}
         onCompare={onCompare}
         onAll={() => {
-          choice.add(pages.all());
+          void choice.add(pages.all());
         }}
         onClear={choice.clear}
         onGone={choice.remove}
@@ -96,7 +97,7 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
         chosen={chosen}
         soFar={soFar}
         onToggle={choice.toggle}
-        onAdd={choice.add}
+        onAdd={jobs => void choice.add(jobs)}
         onOpen={onOpen}
         onOrder={order => void pages.choose({ order })}
       />
@@ -104,43 +105,11 @@ export function JobsView(props: IJobsViewProps): React.ReactElement {
   );
 }
 
-/** Which jobs are chosen, and why some could not be. */
-function useChoice() {
-  const [chosen, setChosen] = React.useState<Chosen>(NOTHING);
-  const [failure, setFailure] = React.useState('');
-  const question = React.useRef(0);
-  const change = (to: (before: Chosen) => Chosen) => {
-    setFailure('');
-    setChosen(to);
-  };
-  return {
-    chosen,
-    failure,
-    toggle: (job: string) => {
-      change(before => toggled(before, job));
-    },
-    /** What is answered after all were let go is late. */
-    add: (jobs: Promise<string[]>) => {
-      const asked = question.current;
-      jobs.then(
-        found => {
-          if (asked === question.current) {
-            change(before => joined(before, found));
-          }
-        },
-        (error: unknown) => {
-          setFailure(asAcaiError(error).message);
-        }
-      );
-    },
-    remove: (jobs: readonly string[]) => {
-      change(before => without(before, jobs));
-    },
-    clear: () => {
-      question.current += 1;
-      change(() => NOTHING);
-    }
-  };
+function useChoice(): Choice {
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  const [choice] = React.useState(() => new Choice());
+  React.useEffect(() => choice.subscribe(again), [choice]);
+  return choice;
 }
 
 const FEW = 400;

@@ -17,11 +17,15 @@ export async function removeJobs(
   source: IJobRemoval,
   numbers: readonly number[],
   undo: boolean,
-  onStep: (done: number) => void
+  onStep: (done: number) => void,
+  signal?: AbortSignal
 ): Promise<{ done: number[]; kept: string[] }> {
   const done: number[] = [];
   const kept = new Set<string>();
   for (const number of numbers) {
+    if (signal?.aborted === true) {
+      break;
+    }
     try {
       await source.remove(number, undo);
       done.push(number);

@@ -1,16 +1,15 @@
 import * as React from 'react';
 
-import { asAcaiError } from '../core/connectionStore';
-import { killJobs, tagThings } from '../core/jobActions';
 import type { ProjectClient } from '../core/projectClient';
 import { trans } from '../core/translation';
 import { Action } from '../views/action';
 import { MetricCharts } from './metricCharts';
-import { removeJobs } from './removing';
+import type { Chosen } from './selection';
+import { SelectionTasks } from './selectionTasks';
 import { TagField } from './tagField';
 
 export interface ISelectionBarProps {
-  chosen: readonly string[];
+  chosen: Chosen;
   /** So many of the chosen are not among the jobs that are listed. */
   hidden: number;
   /** How many are listed; null while nobody knows. */
@@ -23,68 +22,31 @@ export interface ISelectionBarProps {
   onGone: (jobs: readonly string[]) => void;
 }
 
-type Doing = '' | 'kill' | 'tag' | 'delete';
+type Doing = 'kill' | 'tag' | 'delete';
 
-/** What became of something: what was done, and why other things were not. */
-interface ITold {
-  done: string;
-  kept?: readonly string[];
+/** What is asked before something is done, of those that were chosen then. */
+interface IQuestion {
+  doing: Doing;
+  things: readonly string[];
 }
 
 /** What can be done with the jobs that are chosen: compare two, see their metrics, tag, end or delete them. */
 export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
   const { chosen, hidden, client } = props;
-  const [doing, setDoing] = React.useState<Doing>('');
-  const [told, setTold] = React.useState('');
-  const [failure, setFailure] = React.useState('');
+  const tasks = useTasks(client, props.onGone);
+  const [question, setQuestion] = React.useState<IQuestion | null>(null);
   const [showsMetrics, setShowsMetrics] = React.useState(false);
-  const [removed, setRemoved] = React.useState<readonly number[]>([]);
-  const numbers = chosen.map(Number).sort((a, b) => a - b);
+  const numbers = React.useMemo(() => numbersOf(chosen), [chosen]);
+  const asked = isOf(question, chosen) ? question : null;
   const count = numbers.length;
-  const attempt = async (act: () => Promise<ITold>): Promise<boolean> => {
-    setFailure('');
-    try {
-      const { done, kept = [] } = await act();
-      setTold(done);
-      setFailure(kept.join(' · '));
-      return true;
-    } catch (error) {
-      setFailure(asAcaiError(error).message);
-      return false;
-    }
+  const ask = (doing: Doing) => {
+    tasks.forgive();
+    setQuestion({ doing, things: [...chosen] });
   };
-  const remove = async (): Promise<ITold> => {
-    const { done, kept } = await removeJobs(client, numbers, false, step => {
-      setTold(trans.__('%1 of %2 deleted', step, count));
-    });
-    setRemoved(done);
-    props.onGone(done.map(String));
-    return {
-      done: trans._n('%1 deleted', '%1 deleted', done.length),
-      kept
-    };
+  const end = () => {
+    tasks.forgive();
+    setQuestion(null);
   };
-  const undo = async (): Promise<ITold> => {
-    const { done, kept } = await removeJobs(client, removed, true, step => {
-      setTold(trans.__('%1 of %2 brought back', step, removed.length));
-    });
-    setRemoved(removed.filter(one => !done.includes(one)));
-    return {
-      done: trans._n('%1 brought back', '%1 brought back', done.length),
-      kept
-    };
-  };
-  const kill = async (): Promise<ITold> => {
-    const { asked, ended } = await killJobs(client, numbers);
-    return {
-      done: trans.__('%1 being ended, %2 had ended before', asked, ended)
-    };
-  };
-  const choose = (next: Doing) => {
-    setDoing(next);
-    setFailure('');
-  };
-  const isAsked = count > 0 && doing !== '';
   return (
     <div
       className="jp-AcaiChosen"
@@ -93,70 +55,110 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
       data-lm-suppress-shortcuts="true"
     >
       <span role="status">
-        {[...saidOf(count, hidden), told]
+        {[...saidOf(count, hidden), tasks.told]
           .filter(part => part !== '')
           .join(' · ')}
       </span>
-      {!isAsked && (
+      {asked === null ? (
         <Actions
           {...props}
           numbers={numbers}
+          isBusy={tasks.isBusy}
           showsMetrics={showsMetrics}
           onMetrics={() => {
             setShowsMetrics(!showsMetrics);
           }}
-          onDo={choose}
+          onDo={ask}
         />
+      ) : (
+        <Question {...asked} tasks={tasks} onEnd={end} />
       )}
-      {isAsked && doing === 'delete' && (
-        <Sure
-          words={trans._n('yes, delete %1 job', 'yes, delete %1 jobs', count)}
-          not={trans.__('keep them')}
-          onSure={() => void attempt(remove)}
-          onEnd={choose}
-        />
-      )}
-      {isAsked && doing === 'kill' && (
-        <Sure
-          words={trans._n('yes, end %1 job', 'yes, end %1 jobs', count)}
-          not={trans.__('let them run')}
-          onSure={() => void attempt(kill)}
-          onEnd={choose}
-        />
-      )}
-      {isAsked && doing === 'tag' && (
-        <TagField
-          label={trans._n(
-            'What to change on %1 job',
-            'What to change on %1 jobs',
-            count
-          )}
-          onCancel={() => {
-            choose('');
-          }}
-          onChange={async change => {
-            const isDone = await attempt(async () => {
-              const things = await tagThings(client, chosen, change);
-              return { done: trans._n('%1 changed', '%1 changed', things) };
-            });
-            if (isDone) {
-              setDoing('');
-            }
+      {tasks.canStop && (
+        <Action
+          words={trans.__('stop')}
+          onClick={() => {
+            tasks.stop();
           }}
         />
       )}
-      {removed.length > 0 && !isAsked && (
-        <Action words={trans.__('undo')} onClick={() => void attempt(undo)} />
+      {tasks.canUndo && asked === null && (
+        <Action
+          words={trans.__('undo')}
+          isBusy={tasks.isBusy}
+          onClick={() => void tasks.undo()}
+        />
       )}
-      {failure !== '' && (
+      {tasks.failure !== '' && (
         <span className="jp-AcaiView-error" role="alert">
-          {failure}
+          {tasks.failure}
         </span>
       )}
       {showsMetrics && count > 1 && (
         <MetricCharts numbers={numbers} client={client} />
       )}
     </div>
+  );
+}
+
+function useTasks(
+  client: ProjectClient,
+  onGone: ISelectionBarProps['onGone']
+): SelectionTasks {
+  const [, again] = React.useReducer((count: number) => count + 1, 0);
+  const tasks = React.useMemo(
+    () => new SelectionTasks(client, onGone),
+    [client, onGone]
+  );
+  React.useEffect(() => tasks.subscribe(again), [tasks]);
+  return tasks;
+}
+
+/** Whether all that a question was asked of are chosen still. */
+function isOf(question: IQuestion | null, chosen: Chosen): boolean {
+  return question?.things.every(thing => chosen.has(thing)) ?? false;
+}
+
+function numbersOf(things: Iterable<string>): number[] {
+  return [...things].map(Number).sort((a, b) => a - b);
+}
+
+/** What is asked twice, or in full. */
+function Question(
+  props: IQuestion & { tasks: SelectionTasks; onEnd: () => void }
+): React.ReactElement {
+  const { doing, things, tasks, onEnd } = props;
+  const count = things.length;
+  if (doing === 'tag') {
+    return (
+      <TagField
+        label={trans._n(
+          'What to change on %1 job',
+          'What to change on %1 jobs',
+          count
+        )}
+        onCancel={onEnd}
+        onChange={async change => {
+          if (await tasks.tag(things, change)) {
+            onEnd();
+          }
+        }}
+      />
+    );
+  }
+  return doing === 'delete' ? (
+    <Sure
+      words={trans._n('yes, delete %1 job', 'yes, delete %1 jobs', count)}
+      not={trans.__('keep them')}
+      onSure={() => void tasks.remove(numbersOf(things))}
+      onEnd={onEnd}
+    />
+  ) : (
+    <Sure
+      words={trans._n('yes, end %1 job', 'yes, end %1 jobs', count)}
+      not={trans.__('let them run')}
+      onSure={() => void tasks.kill(numbersOf(things))}
+      onEnd={onEnd}
+    />
   );
 }
 
@@ -187,12 +189,13 @@ function Actions(
     'listed' | 'hidden' | 'onCompare' | 'onAll' | 'onClear'
   > & {
     numbers: readonly number[];
+    isBusy: boolean;
     showsMetrics: boolean;
     onMetrics: () => void;
     onDo: (doing: Doing) => void;
   }
 ): React.ReactElement {
-  const { numbers, listed, hidden, onCompare, onDo } = props;
+  const { numbers, isBusy, listed, hidden, onCompare, onDo } = props;
   const [before, after] = numbers;
   const count = numbers.length;
   const isAll = listed === null || count - hidden >= listed;
@@ -210,18 +213,21 @@ function Actions(
         <>
           <Action
             words={trans.__('tag')}
+            isBusy={isBusy}
             onClick={() => {
               onDo('tag');
             }}
           />
           <Action
             words={trans.__('kill')}
+            isBusy={isBusy}
             onClick={() => {
               onDo('kill');
             }}
           />
           <Action
             words={trans.__('clean up')}
+            isBusy={isBusy}
             onClick={() => {
               onDo('delete');
             }}
@@ -258,7 +264,7 @@ function Sure(props: {
   words: string;
   not: string;
   onSure: () => void;
-  onEnd: (doing: Doing) => void;
+  onEnd: () => void;
 }): React.ReactElement {
   const { words, not, onSure, onEnd } = props;
   return (
@@ -267,16 +273,11 @@ function Sure(props: {
         words={words}
         isLoud
         onClick={() => {
-          onEnd('');
+          onEnd();
           onSure();
         }}
       />
-      <Action
-        words={not}
-        onClick={() => {
-          onEnd('');
-        }}
-      />
+      <Action words={not} onClick={onEnd} />
     </>
   );
 }
