@@ -14,7 +14,8 @@ afterEach(() => {
 /** A server with so many jobs, that keeps what it was asked; a query `bad` is none. */
 function makeServer(count: number) {
   const asked: IFindThings[] = [];
-  const server = { count, asked, name: 'old' };
+  const counted: string[] = [];
+  const server = { count, asked, counted, name: 'old' };
   const find = (request: IFindThings): Promise<IFoundPage> => {
     asked.push(request);
     if (request.query === 'bad') {
@@ -36,7 +37,13 @@ function makeServer(count: number) {
     });
   };
   const pages = new JobPages(
-    { find, count: () => Promise.resolve({ count: server.count }) },
+    {
+      find,
+      count: query => {
+        counted.push(query);
+        return Promise.resolve({ count: server.count });
+      }
+    },
     { query: '', order: [], columns: ['name'] }
   );
   return { server, pages };
@@ -154,6 +161,18 @@ describe('JobPages', () => {
     void pages.choose({ query: 'x' });
     expect(await all).toEqual([]);
     expect(await range).toEqual([]);
+  });
+
+  it('reads all jobs once for all who ask meanwhile, and does not ask of them whether they are listed', async () => {
+    const { server, pages } = makeServer(3_005);
+    pages.setSeen(true);
+    await pages.choose({ query: 'x' });
+    server.asked.length = 0;
+    const [all] = await Promise.all([pages.all(), pages.all()]);
+    expect(server.asked).toHaveLength(4);
+    server.counted.length = 0;
+    await pages.countHidden([...all, '9000']);
+    expect(server.counted).toEqual(['x and number in (9000)']);
   });
 
   it('follows a job that moves, and ends a range at it', async () => {

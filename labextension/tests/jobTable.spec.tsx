@@ -162,6 +162,11 @@ describe('A selection', () => {
       399
     );
     expect(asked[1]).toBe("state = 'failed' and number in (400) limit 9");
+    const asking = new AbortController();
+    const told = countHidden(count, "state = 'failed'", jobs, asking.signal);
+    asking.abort();
+    await expect(told).rejects.toThrow();
+    expect(asked).toHaveLength(3);
   });
 });
 

@@ -8,7 +8,7 @@ import type {
 } from '../contract';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
-import { countHidden } from './hiddenJobs';
+import { AT_ONCE, countHidden } from './hiddenJobs';
 import { allNumbers, type IPlace, numbersBetween } from './jobNumbers';
 import type { Value } from './values';
 
@@ -118,24 +118,38 @@ export class JobPages {
     return isWanted() ? found : [];
   }
 
-  /** All jobs that are listed, however many; none once another query is asked. */
+  /** All jobs that are listed, however many; none once another query is asked. Who asks meanwhile has the same answer. */
   all(): Promise<string[]> {
-    return allNumbers(
-      request => this.source.find(request),
-      this.shownListing,
-      this.whileAsked()
-    );
+    if (this.reading?.isWanted() === true) {
+      return this.reading.jobs;
+    }
+    const isWanted = this.whileAsked();
+    const jobs = this.readAll(isWanted).finally(() => {
+      this.reading = this.reading?.jobs === jobs ? null : this.reading;
+    });
+    this.reading = { jobs, isWanted };
+    return jobs;
   }
 
   /** How many of some jobs are not listed; the server is asked of those that were not read. */
-  countHidden(jobs: readonly string[]): Promise<number> {
+  countHidden(jobs: readonly string[], signal?: AbortSignal): Promise<number> {
     const { query } = this.shownListing;
     if (query === '') {
       return Promise.resolve(0);
     }
     const listed = new Set(this.rows.map(row => row.thing));
     const others = jobs.filter(job => !listed.has(job));
-    return countHidden(asked => this.source.count(asked), query, others);
+    // Of many it is enough that they were listed: it takes many questions to know whether they are still.
+    const unknown =
+      others.length > AT_ONCE
+        ? others.filter(job => !this.listed.has(job))
+        : others;
+    return countHidden(
+      asked => this.source.count(asked),
+      query,
+      unknown,
+      signal
+    );
   }
 
   subscribe(listener: () => void): () => void {
@@ -249,6 +263,7 @@ export class JobPages {
     if (this.shown?.query !== asked.query) {
       this._count = null;
       this.known = 0;
+      this.listed = new Set();
     }
     this.shown = asked;
     this.pages.clear();
@@ -287,6 +302,18 @@ export class JobPages {
       const reached = page * PAGE + found.rows.length + (hasMore ? PAGE : 0);
       this.known = Math.max(this.known, reached);
     }
+  }
+
+  private async readAll(isWanted: () => boolean): Promise<string[]> {
+    const found = await allNumbers(
+      request => this.source.find(request),
+      this.shownListing,
+      isWanted
+    );
+    if (isWanted()) {
+      this.listed = new Set(found);
+    }
+    return found;
   }
 
   /** What tells whether neither what is asked for nor what is shown is of another query since. */
@@ -345,6 +372,12 @@ export class JobPages {
 
   private readonly pages = new Map<number, IFound[]>();
   private readonly listeners = new Set<() => void>();
+  /** Those that `all` has told of the query that is shown. */
+  private listed: ReadonlySet<string> = new Set();
+  private reading: {
+    jobs: Promise<string[]>;
+    isWanted: () => boolean;
+  } | null = null;
   private shown: IListing | null = null;
   private wanted: [number, number] = [0, 0];
   private isSeen = false;

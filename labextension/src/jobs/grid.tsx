@@ -159,7 +159,9 @@ function actsOn(
     if (to !== undefined) {
       go(to);
     } else if (key === 'a' && (event.ctrlKey || event.metaKey)) {
-      onAdd(pages.all());
+      if (!event.repeat) {
+        onAdd(pages.all());
+      }
     } else if (key !== 'Enter' && key !== ' ') {
       return false;
     } else if (!isThere(pages, active) && active.thing !== undefined) {

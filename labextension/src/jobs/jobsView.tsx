@@ -2,6 +2,7 @@ import * as React from 'react';
 
 import type { ICounted, IFound, IKnownKey } from '../contract';
 import type { AcaiError } from '../core/errors';
+import { AT_ONCE } from '../core/hiddenJobs';
 import type { JobPages } from '../core/jobPages';
 import type { ProjectClient } from '../core/projectClient';
 import { RunningJobs } from '../core/runningJobs';
@@ -112,8 +113,6 @@ function useChoice(): Choice {
   return choice;
 }
 
-const FEW = 400;
-
 const TICK_MS = 1000;
 /** As many running jobs as the server tells at once. */
 const MOST_RUNNING = 100;
@@ -161,19 +160,19 @@ function useHidden(pages: JobPages, chosen: Chosen): number {
   const [hidden, setHidden] = React.useState(0);
   // Of more than that it takes many questions, too many for each change of a job.
   const asOf =
-    chosen.size > FEW ? pages.shownListing.query : String(pages.revision);
+    chosen.size > AT_ONCE ? pages.shownListing.query : String(pages.revision);
   React.useEffect(() => {
-    let isWanted = true;
-    pages.countHidden([...chosen]).then(
+    const asking = new AbortController();
+    pages.countHidden([...chosen], asking.signal).then(
       found => {
-        if (isWanted) {
+        if (!asking.signal.aborted) {
           setHidden(found);
         }
       },
       () => undefined
     );
     return () => {
-      isWanted = false;
+      asking.abort();
     };
   }, [pages, chosen, asOf]);
   return hidden;
