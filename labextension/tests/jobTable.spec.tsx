@@ -71,6 +71,16 @@ describe('A query that values are chosen for', () => {
     expect(chosen(query, 'state', 'x')).toBe(`${query} and state = 'x'`);
   });
 
+  it('is read at once, however many quotes are in it', () => {
+    const quotes = "'".repeat(60);
+    for (const query of [`a in (${quotes}`, `a in (${quotes}x)`]) {
+      expect(has(query, 'a', 'b')).toBe(false);
+    }
+    const list = `a in (${"'x''', ".repeat(50)}'y')`;
+    expect(has(list, 'a', "x'")).toBe(true);
+    expect(without("a in ('x' , 2,3) and b = 1", 'a')).toBe('b = 1');
+  });
+
   it('has a mark below the column that is wrong, and of a long one the part around it', () => {
     expect(markedBelow('lr > and', 6)).toBe('lr > and\n     ^');
     const [line = '', mark = ''] = markedBelow(

@@ -124,9 +124,11 @@ function wantedBy(clause: string, key: string): string[] | null {
   return one === undefined ? (many?.match(VALUE) ?? []) : [one];
 }
 
-const VALUE = /'(?:[^']|'')*'|[^\s,()']+/g;
-const VALUES =
-  /^([\w.-]+|"[^"]*") (?:= ('(?:[^']|'')*'|[^\s,()']+)|in \(((?:'(?:[^']|'')*'|[^()'])*)\))$/;
+const ONE_VALUE = String.raw`'(?:[^']|'')*'|[^\s,()']+`;
+const VALUE = new RegExp(ONE_VALUE, 'g');
+const VALUES = new RegExp(
+  String.raw`^([\w.-]+|"[^"]*") (?:= (${ONE_VALUE})|in \(((?:${ONE_VALUE})(?:\s*,\s*(?:${ONE_VALUE}))*)\))$`
+);
 
 const WORDS =
   /^(?:and|or|not|in|between|has|order|by|asc|desc|limit|true|false)$/i;
