@@ -15,9 +15,12 @@ afterEach(() => {
 function makeServer(count: number) {
   const asked: IFindThings[] = [];
   const counted: string[] = [];
-  const server = { count, asked, counted, name: 'old' };
+  const server = { count, asked, counted, name: 'old', isAway: false };
   const find = (request: IFindThings): Promise<IFoundPage> => {
     asked.push(request);
+    if (server.isAway) {
+      return Promise.reject(new AcaiError('away', 'Not now.', 503));
+    }
     if (request.query === 'bad') {
       const error = new AcaiError('bad_query', 'No query.', 400, { column: 1 });
       return Promise.reject(error);
@@ -110,6 +113,40 @@ describe('JobPages', () => {
     expect(pages.row(0)?.thing).toBe('5');
     await pages.choose({ query: '' });
     expect(pages.error).toBeNull();
+  });
+
+  it('asks again what was not answered, by itself and when it is seen again', async () => {
+    const { server, pages } = makeServer(5);
+    pages.setSeen(true);
+    await settle();
+    server.isAway = true;
+    server.name = 'new';
+    pages.doubt();
+    await settle();
+    expect(pages.error?.message).toBe('Not now.');
+    pages.setSeen(false);
+    await vi.advanceTimersByTimeAsync(100_000);
+    const before = server.asked.length;
+    pages.setSeen(true);
+    await settle();
+    expect(server.asked.length).toBeGreaterThan(before);
+    server.isAway = false;
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(pages.error).toBeNull();
+    expect(pages.row(0)?.values).toEqual(['new']);
+    pages.dispose();
+  });
+
+  it('says nothing of what was not answered and is not asked any more', async () => {
+    const { server, pages } = makeServer(5);
+    pages.setSeen(true);
+    await settle();
+    const bad = pages.choose({ query: 'bad' });
+    const errors: unknown[] = [];
+    pages.subscribe(() => errors.push(pages.error));
+    await Promise.all([bad, pages.choose({ query: 'good' })]);
+    expect(server.asked.map(one => one.query)).toEqual(['', 'bad', 'good']);
+    expect(errors.filter(error => error !== null)).toEqual([]);
   });
 
   it('shows what was asked for last, whatever was answered last', async () => {

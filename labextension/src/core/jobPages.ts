@@ -10,6 +10,7 @@ import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
 import { AT_ONCE, countHidden } from './hiddenJobs';
 import { allNumbers, type IPlace, numbersBetween } from './jobNumbers';
+import { Retries } from './retries';
 import type { Value } from './values';
 
 /** What the list asks of the server. */
@@ -165,6 +166,7 @@ export class JobPages {
     if (changes.query !== undefined) {
       this.wanted = [0, 0];
     }
+    this.retries.rest();
     this.tell();
     if (this.isSeen) {
       await this.ask();
@@ -203,6 +205,7 @@ export class JobPages {
     this.isSeen = false;
     clearTimeout(this.timer);
     this.timer = undefined;
+    this.retries.dispose();
     this.listeners.clear();
   }
 
@@ -253,8 +256,14 @@ export class JobPages {
       });
       this._revision += 1;
       this._error = null;
+      this.retries.rest();
     } catch (error) {
+      this.isStale = true;
+      if (asked !== this._listing) {
+        return;
+      }
       this._error = asAcaiError(error);
+      this.retries.fail(this._error);
     }
     this.tell();
   }
@@ -370,6 +379,11 @@ export class JobPages {
     return this.shown ?? this._listing;
   }
 
+  private readonly retries = new Retries(() => {
+    if (this.isSeen) {
+      void this.ask();
+    }
+  });
   private readonly pages = new Map<number, IFound[]>();
   private readonly listeners = new Set<() => void>();
   /** Those that `all` has told of the query that is shown. */
