@@ -307,7 +307,8 @@ describe('Many jobs', () => {
     );
     expect(await killJobs({ kill }, numbers)).toEqual({
       asked: 1_001,
-      ended: 0
+      ended: 0,
+      error: null
     });
     expect(kill).toHaveBeenCalledTimes(2);
     const tag = vi.fn(({ changes }: { changes: { thing: string }[] }) =>
@@ -315,10 +316,37 @@ describe('Many jobs', () => {
     );
     const change = { add_labels: ['best'] };
     const things = numbers.map(String);
-    expect(await tagThings({ tag }, [...things, ...things], change)).toBe(
-      2_002
-    );
+    expect(await tagThings({ tag }, [...things, ...things], change)).toEqual({
+      changed: 2_002,
+      error: null
+    });
     expect(tag).toHaveBeenCalledTimes(1);
+  });
+
+  it('are told as far as they were ended or tagged, with what went wrong then', async () => {
+    const numbers = Array.from({ length: 5_001 }, (_, at) => at + 1);
+    const away = new AcaiError('away', 'Not now.', 503);
+    const kill = vi
+      .fn(({ jobs }: { jobs: number[] }) =>
+        Promise.resolve({ asked: jobs, ended: [] })
+      )
+      .mockRejectedValue(away)
+      .mockResolvedValueOnce({ asked: [1, 2], ended: [] });
+    expect(await killJobs({ kill }, numbers)).toEqual({
+      asked: 2,
+      ended: 0,
+      error: away
+    });
+    const tag = vi
+      .fn(() => Promise.resolve({ things: ['1'] }))
+      .mockRejectedValue(away)
+      .mockResolvedValueOnce({ things: ['1'] });
+    const tasks = new SelectionTasks(
+      { kill, tag, remove: () => Promise.resolve() },
+      () => undefined
+    );
+    expect(await tasks.tag(numbers.map(String), {})).toBe(false);
+    expect([tasks.told, tasks.failure]).toEqual(['1 changed', 'Not now.']);
   });
 });
 

@@ -98,17 +98,27 @@ export class SelectionTasks {
 
   kill(numbers: readonly number[]): Promise<boolean> {
     return this.attempt(async () => {
-      const { asked, ended } = await killJobs(this.source, numbers);
+      const { asked, ended, error } = await killJobs(this.source, numbers);
       return {
-        done: trans.__('%1 being ended, %2 had ended before', asked, ended)
+        done:
+          error !== null && asked + ended === 0
+            ? ''
+            : trans.__('%1 being ended, %2 had ended before', asked, ended),
+        kept: error === null ? [] : [error.message]
       };
     });
   }
 
   tag(things: readonly string[], change: ITagLine['change']): Promise<boolean> {
     return this.attempt(async () => {
-      const changed = await tagThings(this.source, things, change);
-      return { done: trans._n('%1 changed', '%1 changed', changed) };
+      const { changed, error } = await tagThings(this.source, things, change);
+      return {
+        done:
+          error !== null && changed === 0
+            ? ''
+            : trans._n('%1 changed', '%1 changed', changed),
+        kept: error === null ? [] : [error.message]
+      };
     });
   }
 
