@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IFindThings, IFoundPage } from '../src/contract';
 import { AcaiError } from '../src/core/errors';
-import { JobPages, PAGE } from '../src/core/jobPages';
+import { JobPages, MOST_PAGES, PAGE } from '../src/core/jobPages';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -198,6 +198,22 @@ describe('JobPages', () => {
     void pages.choose({ query: 'x' });
     expect(await all).toEqual([]);
     expect(await range).toEqual([]);
+  });
+
+  it('keeps as many rows as are looked at, however far somebody scrolls', async () => {
+    const { pages } = makeServer(100_000);
+    pages.setSeen(true);
+    await settle();
+    for (let page = 0; page < 2 * MOST_PAGES; page += 1) {
+      pages.want(page * PAGE, page * PAGE + 20);
+      await settle();
+    }
+    expect(pages.rows).toHaveLength(MOST_PAGES * PAGE);
+    expect(pages.row((2 * MOST_PAGES - 1) * PAGE)).toBeDefined();
+    expect(pages.row(0)).toBeUndefined();
+    pages.want(0, 20);
+    await settle();
+    expect(pages.valueOf(pages.row(0), 'name')).toBe('old');
   });
 
   it('reads all jobs once for all who ask meanwhile, and does not ask of them whether they are listed', async () => {

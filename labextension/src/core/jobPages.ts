@@ -27,6 +27,8 @@ export interface IListing {
 }
 
 export const PAGE = 100;
+/** So many are kept of those that were read. */
+export const MOST_PAGES = 30;
 /** Events that come close together are one reason to ask, and so often is it asked at most. */
 const PAUSE_MS = 500;
 
@@ -76,11 +78,11 @@ export class JobPages {
 
   /** What a row has for a key that stands in a column, or that is always told. */
   valueOf(row: IFound | undefined, key: string): Value | undefined {
-    const at = toldOf(this.shownListing.columns).indexOf(key);
-    return at < 0 ? undefined : row?.values[at];
+    const at = this.places.get(key);
+    return at === undefined ? undefined : row?.values[at];
   }
 
-  /** All rows that were read and hold. */
+  /** All rows that were read, hold and are kept. */
   get rows(): readonly IFound[] {
     return [...this.pages.values()].flat();
   }
@@ -275,6 +277,7 @@ export class JobPages {
       this.listed = new Set();
     }
     this.shown = asked;
+    this.places = new Map(toldOf(asked.columns).map((key, at) => [key, at]));
     this.pages.clear();
     void this.recount(asked);
   }
@@ -310,6 +313,17 @@ export class JobPages {
       const hasMore = found.next !== null && found.next !== undefined;
       const reached = page * PAGE + found.rows.length + (hasMore ? PAGE : 0);
       this.known = Math.max(this.known, reached);
+      this.forget();
+    }
+  }
+
+  /** Of more pages than are kept those go that were read first and cannot be seen. */
+  private forget(): void {
+    const seen = this.visible();
+    for (const page of [...this.pages.keys()]) {
+      if (this.pages.size > MOST_PAGES && !seen.includes(page)) {
+        this.pages.delete(page);
+      }
     }
   }
 
@@ -393,6 +407,8 @@ export class JobPages {
     isWanted: () => boolean;
   } | null = null;
   private shown: IListing | null = null;
+  /** Where the values of a key stand in the rows that are shown. */
+  private places: ReadonlyMap<string, number> = new Map();
   private wanted: [number, number] = [0, 0];
   private isSeen = false;
   private isStale = true;
