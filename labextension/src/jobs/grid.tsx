@@ -91,23 +91,27 @@ export function Grid(props: IGridProps): React.ReactElement {
         </thead>
         <tbody>
           <Space rows={first} />
-          {between(first, end).map(index => (
-            <Row
-              key={index}
-              id={`${name}-${index}`}
-              index={index}
-              row={pages.row(index)}
-              columns={columns}
-              template={pages.valueOf(pages.row(index), 'template')}
-              soFar={props.soFar}
-              isActive={isHere && index === here}
-              isChosen={chosen.has(pages.row(index)?.thing ?? '')}
-              onOpen={onOpen}
-              onClick={event => {
-                acts.choose({ index, thing: pages.row(index)?.thing }, event);
-              }}
-            />
-          ))}
+          {between(first, end).map(index => {
+            // A click is meant for the job that was drawn, wherever it stands by then.
+            const row = pages.row(index);
+            return (
+              <Row
+                key={index}
+                id={`${name}-${index}`}
+                index={index}
+                row={row}
+                columns={columns}
+                template={pages.valueOf(row, 'template')}
+                soFar={props.soFar}
+                isActive={isHere && index === here}
+                isChosen={chosen.has(row?.thing ?? '')}
+                onOpen={onOpen}
+                onClick={event => {
+                  acts.choose({ index, thing: row?.thing }, event);
+                }}
+              />
+            );
+          })}
           <Space rows={count - end} />
         </tbody>
       </table>
