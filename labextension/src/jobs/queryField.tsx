@@ -36,7 +36,11 @@ export function QueryField(props: IQueryFieldProps): React.ReactElement {
       field.current?.selectionStart ?? text.length,
       key
     );
-    caret.current = done.place;
+    if (done.text === text) {
+      field.current?.setSelectionRange(done.place, done.place);
+    } else {
+      caret.current = done.place;
+    }
     onChange(done.text, false);
     putAway();
   };
@@ -82,6 +86,7 @@ export function QueryField(props: IQueryFieldProps): React.ReactElement {
         value={text}
         onChange={event => {
           const { value, selectionStart } = event.currentTarget;
+          caret.current = null;
           onChange(value, false);
           offer(wordAt(value, selectionStart ?? value.length));
         }}
