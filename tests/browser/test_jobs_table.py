@@ -136,6 +136,7 @@ def complete_a_key(table: Table) -> None:
     expect(field).to_have_value("has(accuracy) and number > 0")
     assert field.evaluate("node => node.selectionStart") == len("has(accuracy")
     expect(keys).to_have_count(0)
+    take_what_stands_there(table)
     field.fill("has(accuracy) and ")
     field.press_sequentially("acc")
     expect(keys).to_be_visible()
@@ -143,6 +144,22 @@ def complete_a_key(table: Table) -> None:
     expect(keys).to_have_count(0)
     field.fill("has(accuracy)")
     field.press("Enter")
+
+
+def take_what_stands_there(table: Table) -> None:
+    """The text stays as it is, and one types on where one goes to."""
+    field, keys = table.field, table.region.get_by_role("listbox", name="Keys")
+    field.fill("has(accurac)")
+    field.press("End")
+    field.press("ArrowLeft")
+    field.press_sequentially("y")
+    expect(keys.get_by_role("option")).to_contain_text(["accuracy"])
+    field.press("ArrowDown")
+    field.press("Enter")
+    expect(keys).to_have_count(0)
+    field.press("End")
+    field.press_sequentially(" and x")
+    expect(field).to_have_value("has(accuracy) and x")
 
 
 def open_menus(table: Table) -> None:
@@ -185,6 +202,7 @@ def tag(table: Table) -> None:
     line.press("Enter")
     expect(table.grid.get_by_role("gridcell", name="best", exact=True)).to_have_count(2)
     expect(line).to_have_count(0)
+    expect(table.region.get_by_role("button", name="tag", exact=True)).to_be_focused()
     table.do("choose none")
 
 
@@ -198,9 +216,15 @@ def clean_up(table: Table) -> None:
     expect(table.numbers.first).to_have_text("1")
     table.press("Home", "Space", "ArrowDown", "Space", "ArrowDown")
     expect(table.active).to_have_attribute("data-acai-thing", "3")
-    table.do("clean up")
-    table.do("yes, delete 2 jobs")
+    ask, keep = (table.region.get_by_role("button", name=name, exact=True) for name in ("clean up", "keep them"))
+    ask.press("Enter")
+    expect(keep).to_be_focused()
+    keep.press("Enter")
+    expect(ask).to_be_focused()
+    ask.press("Enter")
+    table.region.get_by_role("button", name="yes, delete 2 jobs").press("Enter")
     table.say("2 deleted")
+    expect(table.region.get_by_role("group", name="chosen jobs").locator(":focus")).to_be_visible()
     expect(table.count).to_have_text("248 jobs")
     expect(table.numbers.first).to_have_text("3")
     expect(table.active).to_have_attribute("data-acai-thing", "3")

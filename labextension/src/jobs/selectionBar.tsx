@@ -35,6 +35,8 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
   const { chosen, hidden, client } = props;
   const tasks = useTasks(client, props.onGone);
   const [question, setQuestion] = React.useState<IQuestion | null>(null);
+  const [answered, setAnswered] = React.useState<Doing | null>(null);
+  const bar = React.useRef<HTMLDivElement>(null);
   const [showsMetrics, setShowsMetrics] = React.useState(false);
   const numbers = React.useMemo(() => numbersOf(chosen), [chosen]);
   const asked = isOf(question, chosen) ? question : null;
@@ -46,9 +48,19 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
   const end = () => {
     tasks.forgive();
     setQuestion(null);
+    if (bar.current?.contains(document.activeElement) === true) {
+      setAnswered(question?.doing ?? null);
+    }
   };
+  useKeptFocus(bar);
+  React.useEffect(() => {
+    // The focus is given back once.
+    setAnswered(null);
+  }, [answered]);
   return (
     <div
+      ref={bar}
+      tabIndex={-1}
       className="jp-AcaiChosen"
       role="group"
       aria-label={trans.__('chosen jobs')}
@@ -64,6 +76,7 @@ export function SelectionBar(props: ISelectionBarProps): React.ReactElement {
           {...props}
           numbers={numbers}
           isBusy={tasks.isBusy}
+          answered={answered}
           showsMetrics={showsMetrics}
           onMetrics={() => {
             setShowsMetrics(!showsMetrics);
@@ -111,6 +124,17 @@ function useTasks(
   );
   React.useEffect(() => tasks.subscribe(again), [tasks]);
   return tasks;
+}
+
+/** What had the keyboard's focus may go away, and the focus stays near. */
+function useKeptFocus(bar: React.RefObject<HTMLElement>): void {
+  const had = bar.current?.contains(document.activeElement) ?? false;
+  React.useLayoutEffect(() => {
+    const node = bar.current;
+    if (had && node?.contains(document.activeElement) === false) {
+      (node.querySelector('button') ?? node).focus();
+    }
+  });
 }
 
 /** Whether all that a question was asked of are chosen still. */
@@ -190,12 +214,14 @@ function Actions(
   > & {
     numbers: readonly number[];
     isBusy: boolean;
+    /** What was asked before these came back. */
+    answered: Doing | null;
     showsMetrics: boolean;
     onMetrics: () => void;
     onDo: (doing: Doing) => void;
   }
 ): React.ReactElement {
-  const { numbers, isBusy, listed, hidden, onCompare, onDo } = props;
+  const { numbers, isBusy, answered, listed, hidden, onCompare, onDo } = props;
   const [before, after] = numbers;
   const count = numbers.length;
   const isAll = listed === null || count - hidden >= listed;
@@ -214,6 +240,7 @@ function Actions(
           <Action
             words={trans.__('tag')}
             isBusy={isBusy}
+            takesFocus={answered === 'tag'}
             onClick={() => {
               onDo('tag');
             }}
@@ -221,6 +248,7 @@ function Actions(
           <Action
             words={trans.__('kill')}
             isBusy={isBusy}
+            takesFocus={answered === 'kill'}
             onClick={() => {
               onDo('kill');
             }}
@@ -228,6 +256,7 @@ function Actions(
           <Action
             words={trans.__('clean up')}
             isBusy={isBusy}
+            takesFocus={answered === 'delete'}
             onClick={() => {
               onDo('delete');
             }}
@@ -277,7 +306,7 @@ function Sure(props: {
           onSure();
         }}
       />
-      <Action words={not} onClick={onEnd} />
+      <Action words={not} takesFocus onClick={onEnd} />
     </>
   );
 }
