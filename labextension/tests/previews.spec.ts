@@ -45,6 +45,13 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
+async function notebook(body: string): Promise<unknown> {
+  const { reader } = readerOf(new TextEncoder().encode(body));
+  const name = 'default/3/a.ipynb';
+  const shown = await modelOf(reader, name, { type: 'notebook' }, mimeOf);
+  return shown.model.content;
+}
+
 const TABLE = new TextEncoder().encode(
   'number,square\n' +
     Array.from({ length: 200_000 }, (_, at) => `${at},${at * at}\n`).join('')
@@ -122,13 +129,41 @@ describe('a preview', () => {
     await expect(
       modelOf(small, 'default/3/a.bin', { format: 'text' }, mimeOf)
     ).rejects.toThrow('a.bin is not a text');
-    const { reader: note } = readerOf(
-      new TextEncoder().encode('{"cells": []}')
-    );
-    const name = 'default/3/a.ipynb';
-    const notebook = await modelOf(note, name, { type: 'notebook' }, mimeOf);
-    expect(notebook.model.content).toEqual({ cells: [] });
+    expect(await notebook('{"cells": []}')).toEqual({ cells: [] });
   });
+
+  it('is trusted in no cell of a notebook, whatever that says of itself', async () => {
+    const cell = {
+      cell_type: 'code',
+      metadata: { trusted: true, tags: ['a'] },
+      outputs: [{ data: { 'text/html': '<img src=x onerror=owned()>' } }]
+    };
+    const cells = [cell, { metadata: 1 }, {}];
+    const hidden = '{"__proto__": {"metadata": {"trusted": true}}}';
+    for (const body of [
+      JSON.stringify({ nbformat: 4, cells }),
+      JSON.stringify({ nbformat: 3, worksheets: [{ cells }, {}] }),
+      `{"cells": [${hidden}]}`
+    ]) {
+      const content = JSON.stringify(await notebook(body));
+      expect(content).not.toContain('"trusted":true');
+      expect(content).toContain('"metadata":{"trusted":false');
+    }
+    expect(await notebook(JSON.stringify({ cells }))).toMatchObject({
+      cells: [
+        { ...cell, metadata: { trusted: false, tags: ['a'] } },
+        { metadata: { trusted: false } },
+        { metadata: { trusted: false } }
+      ]
+    });
+  });
+
+  it.each(['', '{', 'null', '[]', '1', '{"cells": 1}', '{"cells": [1]}'])(
+    'says that %j is no notebook',
+    async body => {
+      await expect(notebook(body)).rejects.toThrow('a.ipynb is not a notebook');
+    }
+  );
 
   it('says of a drawing that it is one, as a viewer makes a picture of what it is told', async () => {
     const { reader } = readerOf(new TextEncoder().encode('<svg/>'));

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from tests.browser.conftest import OpenPage, StartLab
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
-OWNED = "parent.document.title = document.title = 'owned'"
+OWNED = "owned()"  # what the page has of the test, in each of its frames
 MAKE = f"""%load_ext acai_jupyter
 import base64, hashlib, json, pathlib
 import pyarrow as pa, pyarrow.parquet as pq
 place = pathlib.Path("raw"); place.mkdir()
 rows = 300_000
-names = [f"<img src=x onerror=document.title='owned'>{{n}}" for n in range(rows)]
+names = [f"<img src=x onerror={OWNED}>{{n}}" for n in range(rows)]
 digests = [hashlib.md5(n.to_bytes(4)).hexdigest() for n in range(rows)]
 table = pa.table({{"number": range(rows), "name": names, "digest": digests}})
 codecs = {{"number": "zstd", "name": "gzip", "digest": "brotli"}}
@@ -36,9 +36,10 @@ large = (place / "table.parquet").stat().st_size > 3_000_000
 (place / "report.html").write_text("<h1>A report</h1><script>{OWNED}</script>")
 (place / "dot.png").write_bytes(base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="))
-html = "<img src='dot.png' alt='a dot'><img src='gone.png' alt='what is gone'>"
+html = "<img src='dot.png' alt='a dot'><img src='gone.png' alt='what is gone'><img src=x onerror={OWNED}>"
 shown = {{"output_type": "display_data", "metadata": {{}}, "data": {{"text/html": html}}}}
-code = {{"cell_type": "code", "id": "b", "metadata": {{}}, "source": "1", "execution_count": 1, "outputs": [shown]}}
+said = {{"trusted": True}}
+code = {{"cell_type": "code", "id": "b", "metadata": said, "source": "1", "execution_count": 1, "outputs": [shown]}}
 cells = [{{"cell_type": "markdown", "id": "a", "metadata": {{}}, "source": "# Of an earlier day"}}, code]
 (place / "kept.ipynb").write_text(json.dumps({{"cells": cells, "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}))
 %acai put raw /raw --as raw
@@ -70,13 +71,17 @@ def opened(data: Data, name: str) -> Locator:
 
 
 def test_each_kind_of_file_has_its_viewer(data: Data) -> None:
+    owned: list[str] = []
+    data.page.page.expose_function("owned", lambda: owned.append("ran"))
     parquet(data)
     lines(data)
     pictures_and_pages(data)
     notebooks(data)
     data.page.forgive("Blocked script execution")
     data.page.forgive("may not be used as base URLs")
-    assert data.page.page.title() != "owned"
+    assert owned == []
+    data.page.page.evaluate(OWNED)
+    assert owned == ["ran"], "what is hostile could not have been noticed"
 
 
 def parquet(data: Data) -> None:
