@@ -53,6 +53,17 @@ describe('the tree of files', () => {
     expect(tree.error).toBeNull();
   });
 
+  it('is asked for once, however often that is wanted meanwhile', async () => {
+    const { tree, asked } = project({ '/': [file('a')] });
+    await Promise.all([tree.ask(), tree.ask()]);
+    await tree.ask();
+    expect(asked).toEqual(["/ after ''"]);
+    const { tree: gone, asked: still } = project({});
+    await gone.ask();
+    await gone.ask();
+    expect(still).toHaveLength(2);
+  });
+
   it('reads a folder when it is opened, and no other', async () => {
     const { tree, asked } = project({
       '/': [folder('a'), folder('b')],

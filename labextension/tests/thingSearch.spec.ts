@@ -119,6 +119,48 @@ describe('a list of pages', () => {
     expect(state.asked).toBe(2);
   });
 
+  it('has no page twice when more is wanted twice', async () => {
+    const { list, state } = numbers();
+    await Promise.all([list.ask(), list.ask()]);
+    expect(state.asked).toBe(1);
+    await Promise.all([list.more(), list.more()]);
+    expect(list.items).toEqual([1, 2, 3, 4]);
+    expect(state.asked).toBe(2);
+  });
+
+  it('drops what comes after it was read anew and ends elsewhere', async () => {
+    const { list, state } = numbers();
+    await list.refresh();
+    const more = list.more();
+    state.last = 2;
+    await list.refresh();
+    await more;
+    expect(list.items).toEqual([1, 2]);
+  });
+
+  it('is asked for until it is there, and once more after a refusal only when somebody insists', async () => {
+    let asked = 0;
+    let status = 0;
+    const list = new PagedList<number, number>(() => {
+      asked += 1;
+      return status === 200
+        ? Promise.resolve({ items: [1], next: null })
+        : Promise.reject(new AcaiError('no', 'No.', status));
+    });
+    for (status of [0, 503, 401, 404]) {
+      await list.ask();
+    }
+    expect(asked).toBe(4);
+    status = 200;
+    await list.ask();
+    expect(asked).toBe(4);
+    list.insist();
+    await list.ask();
+    await list.ask();
+    expect(list.items).toEqual([1]);
+    expect(asked).toBe(5);
+  });
+
   it('keeps what it has when it cannot be read', async () => {
     let isAway = false;
     const list = new PagedList<number, number>(() =>

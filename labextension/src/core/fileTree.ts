@@ -1,6 +1,7 @@
 import type { IChild, IFolderPage } from '../contract';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { isRefusal } from './pagedList';
 import { folderOf } from './specText';
 
 /** A row of a tree that is open in places. */
@@ -121,6 +122,22 @@ export class FileTree {
     this.tell();
   }
 
+  /** Ask for what is not there yet: not while that is under way, nor again after it was refused. */
+  ask(): Promise<void> {
+    const isOpen = this.isEmpty || this.error !== null;
+    if (isOpen && !this.isRefused) {
+      this.asking ??= this.refresh().finally(() => {
+        this.asking = null;
+      });
+    }
+    return this.asking ?? Promise.resolve();
+  }
+
+  /** Somebody wants to ask again in spite of what was said. */
+  insist(): void {
+    this.isRefused = false;
+  }
+
   private isThere(path: string): boolean {
     const above = folderOf(path);
     const known = this.folders.get(above);
@@ -178,6 +195,7 @@ export class FileTree {
     } catch (error) {
       this._error = asAcaiError(error);
     }
+    this.isRefused = isRefusal(this._error);
     return this._error === null;
   }
 
@@ -223,6 +241,8 @@ export class FileTree {
   private readonly asked = new Set<string>();
   private readonly refused = new Set<string>();
   private readonly listeners = new Set<() => void>();
+  private isRefused = false;
+  private asking: Promise<void> | null = null;
   private flat: ITreeRow[] | null = null;
   private _error: AcaiError | null = null;
 }

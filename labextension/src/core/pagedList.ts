@@ -7,6 +7,14 @@ export interface IPart<T, Mark> {
   next: Mark | null;
 }
 
+const SIGNED_OUT = [401, 403];
+
+/** Whether the same question has the same answer until somebody does something about it. */
+export function isRefusal(error: AcaiError | null): boolean {
+  const status = error?.status ?? 0;
+  return status >= 400 && status < 500 && !SIGNED_OUT.includes(status);
+}
+
 /** A list that is read by pages, and anew as far as it was read. */
 export class PagedList<T, Mark> {
   constructor(
@@ -42,10 +50,32 @@ export class PagedList<T, Mark> {
     });
   }
 
-  async more(): Promise<void> {
+  /** Read on. What is asked twice is read once, and dropped when the list ends elsewhere by then. */
+  more(): Promise<void> {
+    this.reading ??= this.readOn().finally(() => {
+      this.reading = null;
+    });
+    return this.reading;
+  }
+
+  /** Ask for what is not there yet: not while that is under way, nor again after it was refused. */
+  ask(): Promise<void> {
+    const isOpen = this.isEmpty || (this.hasMore && this.error !== null);
+    return isOpen && !this.isRefused ? this.more() : Promise.resolve();
+  }
+
+  /** Somebody wants to ask again in spite of what was said. */
+  insist(): void {
+    this.isRefused = false;
+  }
+
+  private async readOn(): Promise<void> {
     await this.attempt(async () => {
-      const page = await this.read(this.next);
-      this.take([...this.items, ...page.items], page.next);
+      const { next, isEmpty } = this;
+      const page = await this.read(next);
+      if (next === this.next && isEmpty === this.isEmpty) {
+        this.take([...this.items, ...page.items], page.next);
+      }
     });
   }
 
@@ -62,6 +92,7 @@ export class PagedList<T, Mark> {
     } catch (error) {
       this.error = asAcaiError(error);
     }
+    this.isRefused = isRefusal(this.error);
     this.tell();
   }
 
@@ -73,4 +104,6 @@ export class PagedList<T, Mark> {
 
   private readonly listeners = new Set<() => void>();
   private next: Mark | null = null;
+  private isRefused = false;
+  private reading: Promise<void> | null = null;
 }

@@ -1,7 +1,7 @@
 import * as React from 'react';
 
-import { asAcaiError } from '../core/connectionStore';
 import { formatSize } from '../core/format';
+import { PagedList } from '../core/pagedList';
 import { type PreviewReader, WHOLE_BYTES } from '../core/previews';
 import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
@@ -25,29 +25,24 @@ export function DiffView(props: {
   stamp?: number;
   onAgain?: () => void;
 }): React.ReactElement {
-  const { project, path, before, after, reader, stamp } = props;
-  const [turn, again] = React.useReducer((count: number) => count + 1, 0);
-  const [found, setFound] = React.useState<Found | null>(null);
-  const [failure, setFailure] = React.useState('');
-  const isFound = found !== null;
-  React.useEffect(() => {
-    if (isFound) {
-      return;
-    }
+  const { project, path, before, after, reader, stamp, onAgain } = props;
+  const list = React.useMemo(() => {
     const read = async (version: number) => {
       const place = { project, path, version, part: 1 };
       return (await reader.whole(place)).bytes;
     };
-    Promise.all([read(before), read(after)]).then(
-      ([left, right]) => {
-        setFound(compared(left, right));
-        setFailure('');
-      },
-      (error: unknown) => {
-        setFailure(asAcaiError(error).message);
-      }
-    );
-  }, [project, path, before, after, reader, stamp, turn, isFound]);
+    return new PagedList<Found, null>(async () => {
+      const [left, right] = await Promise.all([read(before), read(after)]);
+      return { items: [compared(left, right)], next: null };
+    });
+  }, [project, path, before, after, reader]);
+  const [, draw] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => list.subscribe(draw), [list]);
+  React.useEffect(() => {
+    void list.ask();
+  }, [list, stamp]);
+  const failure = list.error?.message ?? '';
+  const [found] = list.items;
   const names = trans.__(
     '%1 and %2',
     oneLine(fileSpec(path, before)),
@@ -56,12 +51,20 @@ export function DiffView(props: {
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
       <h2>{names}</h2>
-      <Fault words={failure} onAgain={props.onAgain ?? again} />
-      {found === null && failure === '' && (
+      <Fault
+        words={failure}
+        onAgain={() => {
+          list.insist();
+          (onAgain ?? (() => void list.ask()))();
+        }}
+      />
+      {found === undefined && failure === '' && (
         <p role="status">{trans.__('Asking…')}</p>
       )}
-      {found !== null && 'words' in found && <p role="status">{found.words}</p>}
-      {found !== null && 'lines' in found && <Lines lines={found.lines} />}
+      {found !== undefined && 'words' in found && (
+        <p role="status">{found.words}</p>
+      )}
+      {found !== undefined && 'lines' in found && <Lines lines={found.lines} />}
     </section>
   );
 }

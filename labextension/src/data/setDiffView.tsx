@@ -1,8 +1,8 @@
 import * as React from 'react';
 
 import type { IComparison, IDifference, IDifferenceKind } from '../contract';
-import { asAcaiError } from '../core/connectionStore';
 import type { DataClient } from '../core/dataClient';
+import { PagedList } from '../core/pagedList';
 import { fileSpec } from '../core/specText';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
@@ -29,47 +29,44 @@ export function SetDiffView(props: {
   onOpenFile: (path: string, version: number) => void;
 }): React.ReactElement {
   const { before, after, client, stamp, onAgain } = props;
-  const [found, setFound] = React.useState<IComparison | null>(null);
-  const [failure, setFailure] = React.useState('');
-  const read = React.useCallback(
-    (start: number) => {
-      client.compare(`@${before}`, `@${after}`, start).then(
-        page => {
-          setFailure('');
-          setFound(known => ({
-            ...page,
-            differences: [
-              ...(start === 0 ? [] : (known?.differences ?? [])),
-              ...page.differences
-            ]
-          }));
-        },
-        (error: unknown) => {
-          setFailure(asAcaiError(error).message);
-        }
-      );
-    },
+  const list = React.useMemo(
+    () =>
+      new PagedList<IComparison, number>(async start => {
+        const page = await client.compare(
+          `@${before}`,
+          `@${after}`,
+          start ?? 0
+        );
+        return { items: [page], next: page.next ?? null };
+      }),
     [before, after, client]
   );
-  const next = found?.next ?? null;
+  const [, drawAgain] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => list.subscribe(drawAgain), [list]);
   React.useEffect(() => {
-    if (found === null || failure !== '') {
-      read(next ?? 0);
-    }
-  }, [read, stamp]);
+    void list.ask();
+  }, [list, stamp]);
+  const failure = list.error?.message ?? '';
+  const differences = list.items.flatMap(page => page.differences);
   const names = trans.__('%1 and %2', before, after);
   return (
     <section aria-label={names} className="jp-AcaiData-thing">
       <h2>{names}</h2>
-      <Fault words={failure} onAgain={onAgain} />
-      {failure === '' && <p role="status">{summaryOf(found)}</p>}
-      {found !== null && found.differences.length > 0 && (
+      <Fault
+        words={failure}
+        onAgain={() => {
+          list.insist();
+          onAgain();
+        }}
+      />
+      {failure === '' && <p role="status">{summaryOf(list.items.at(-1))}</p>}
+      {differences.length > 0 && (
         <table
           className="jp-AcaiData-table"
           aria-label={trans.__('files that differ')}
         >
           <tbody>
-            {found.differences.map(one => (
+            {differences.map(one => (
               <Row
                 key={`${one.kind} ${one.before?.path ?? ''} ${one.after?.path ?? ''}`}
                 {...props}
@@ -79,13 +76,8 @@ export function SetDiffView(props: {
           </tbody>
         </table>
       )}
-      {next !== null && (
-        <Action
-          words={trans.__('more')}
-          onClick={() => {
-            read(next);
-          }}
-        />
+      {list.hasMore && (
+        <Action words={trans.__('more')} onClick={() => void list.more()} />
       )}
     </section>
   );
@@ -136,8 +128,8 @@ function Row(props: {
   );
 }
 
-function summaryOf(found: IComparison | null): string {
-  if (found === null) {
+function summaryOf(found: IComparison | undefined): string {
+  if (found === undefined) {
     return trans.__('Asking…');
   }
   const { added, removed, changed, renamed } = found;

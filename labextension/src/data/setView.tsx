@@ -335,14 +335,18 @@ function Contents(
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => tree.subscribe(again), [tree]);
   React.useEffect(() => {
-    if (tree.isEmpty || tree.error !== null) {
-      void tree.refresh();
-    }
+    void tree.ask();
   }, [tree, stamp]);
   return (
     <div className="jp-AcaiData-contents">
       <h3>{trans.__('Contents')}</h3>
-      <Fault words={tree.error?.message ?? ''} onAgain={onAgain} />
+      <Fault
+        words={tree.error?.message ?? ''}
+        onAgain={() => {
+          tree.insist();
+          onAgain();
+        }}
+      />
       <TreeView
         tree={tree}
         name={trans.__('contents of %1', setRef)}
