@@ -5,6 +5,7 @@ import { DataClient } from '../src/core/dataClient';
 import { ObjectClient } from '../src/core/objectClient';
 import {
   cutAtLines,
+  partMeant,
   PART_BYTES,
   partsOf,
   previewPath,
@@ -19,7 +20,8 @@ import {
   readFileSpec,
   readSetRef
 } from '../src/core/specText';
-import { modelOf, urlOf } from '../src/data/models';
+import { modelOf } from '../src/data/models';
+import { OpenModels } from '../src/data/openModels';
 import { StoreTransport } from './store';
 
 function readerOf(bytes: Uint8Array): {
@@ -33,6 +35,7 @@ function readerOf(bytes: Uint8Array): {
 }
 
 const MIMES: { [end: string]: string } = {
+  html: 'text/html',
   png: 'image/png',
   svg: 'image/svg+xml'
 };
@@ -183,27 +186,66 @@ describe('a preview', () => {
 describe('a file that a document names beside itself', () => {
   const picture = new Uint8Array([0, 1, 2]);
 
-  it('is shown as what it is', async () => {
-    const { reader } = readerOf(picture);
-    const url = await urlOf(reader, 'default/3/a.png', mimeOf);
-    expect(url).toBe('data:image/png;base64,AAEC');
-  });
+  const open = () => new OpenModels(mimeOf);
+  const urlIn = (models: OpenModels, reader: PreviewReader, path: string) =>
+    models.urlOf(() => Promise.resolve(reader), path);
 
-  it('is the newest where there is none of that number, and nothing where there is none', async () => {
+  it('is the newest, and nothing where there is none', async () => {
     const { reader, store } = readerOf(picture);
+    // Its third version has nothing to do with the third one of the notebook.
     store.lacks.push('/a%3A1.png:3');
     const path = 'default/3/a:1.png';
-    expect(await urlOf(reader, path, mimeOf)).toContain('AAEC');
+    const url = await urlIn(open(), reader, path);
+    expect(url).toBe('data:image/png;base64,AAEC');
     store.lacks.push('/a%3A1.png');
-    expect(await urlOf(reader, path, mimeOf)).toBe('data:,');
+    expect(await urlIn(open(), reader, path)).toBe('data:,');
+  });
+
+  it('is no other version than the one that is open itself', async () => {
+    const { reader, store } = readerOf(picture);
+    const path = 'default/1/a.png';
+    const models = open();
+    const close = models.view(path);
+    await models.read(reader, path, { format: 'base64' });
+    expect(await urlIn(models, reader, path)).toContain('AAEC');
+    store.lacks.push('/a.png:1');
+    await expect(urlIn(models, reader, path)).rejects.toThrow();
+    close();
+    expect(await urlIn(models, reader, path)).toContain('AAEC');
+  });
+
+  it('is a page as it was read, for as long as one viewer shows it, and is not waited for', async () => {
+    const { reader, store } = readerOf(new TextEncoder().encode('<p>é</p>'));
+    const path = 'default/1/a.html';
+    const models = open();
+    const never = () => new Promise<never>(() => undefined);
+    expect(await models.urlOf(never, path)).toBe('data:,');
+    const [one, other] = [models.view(path), models.view(path)];
+    await models.read(reader, path, { format: 'text' });
+    const { sent } = store;
+    one();
+    const url = await models.urlOf(never, path);
+    expect(await (await fetch(url)).text()).toBe('<p>é</p>');
+    expect(store.sent).toBe(sent);
+    other();
+    expect(await models.urlOf(never, path)).toBe('data:,');
   });
 
   it('is not read for a link to it', async () => {
     const { reader, store } = readerOf(picture);
-    await expect(urlOf(reader, 'default/3/a.csv', mimeOf)).rejects.toThrow(
+    await expect(urlIn(open(), reader, 'default/3/a.csv')).rejects.toThrow(
       'cannot be downloaded from here'
     );
     expect(store.sent).toBe(0);
+  });
+});
+
+describe('the part that somebody goes to', () => {
+  it('is one of those that there are, and the same where nothing was typed', () => {
+    const meant = ['3', '0', '99', '2.6', '', ' ', 'e'].map(typed =>
+      partMeant(typed, 4, 9)
+    );
+    expect(meant).toEqual([3, 1, 9, 3, 4, 4, 4]);
   });
 });
 

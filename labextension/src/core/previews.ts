@@ -1,4 +1,3 @@
-import { asAcaiError } from './connectionStore';
 import type { DataClient } from './dataClient';
 import { AcaiError } from './errors';
 import { formatSize } from './format';
@@ -46,6 +45,12 @@ export function readPreviewPath(text: string): IPreviewPlace | null {
 /** How many parts there are of so many bytes of text. */
 export function partsOf(sizeBytes: number): number {
   return Math.max(1, Math.ceil(sizeBytes / PART_BYTES));
+}
+
+/** The part that a number means that somebody typed; one of those that there are, and without a number the same as before. */
+export function partMeant(typed: string, part: number, parts: number): number {
+  const wanted = typed.trim() === '' ? NaN : Math.round(Number(typed));
+  return Number.isNaN(wanted) ? part : Math.min(parts, Math.max(1, wanted));
 }
 
 /** What is shown of a version: the bytes, and how large all of it is. */
@@ -110,16 +115,9 @@ export class PreviewReader {
     return { bytes: await file.read(0, sizeBytes), sizeBytes };
   }
 
-  /** All of what another document names beside itself: the version of that document's number, else the newest. */
-  async wholeBeside(place: IPreviewPlace): Promise<IPreview> {
-    try {
-      return await this.whole(place);
-    } catch (error) {
-      if (asAcaiError(error).status !== 404) {
-        throw error;
-      }
-      return this.whole({ ...place, version: NEWEST });
-    }
+  /** All of what another document names beside itself: files are counted by themselves, so the same number says nothing. */
+  newest(place: IPreviewPlace): Promise<IPreview> {
+    return this.whole({ ...place, version: NEWEST });
   }
 
   /** Where to read ranges of it, for what knows by itself which it needs. */

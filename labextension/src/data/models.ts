@@ -1,19 +1,14 @@
 import type { Contents } from '@jupyterlab/services';
 
-import { asAcaiError } from '../core/connectionStore';
 import { AcaiError } from '../core/errors';
 import { partsOf, type PreviewReader, readPreviewPath } from '../core/previews';
 import { nameOf } from '../core/specText';
 import { trans } from '../core/translation';
+import { notebookOf } from './notebookBody';
 
 /** Shown as the CSV that it could have been. */
 const PARQUET = /\.(?:parquet|pq)$/i;
 const NOT_TEXT = '\0';
-/** What is shown where another document names it, and the pages whose viewer asks for their own address. */
-const IN_PLACE = /^(?:image|audio|video)\/|^text\/html$/;
-/** What nobody has put; it is drawn like any other picture that is not there. */
-export const NOTHING = 'data:,';
-
 /** The kind of a file, by its name. */
 export type MimeOf = (path: string) => string;
 
@@ -21,6 +16,8 @@ export type MimeOf = (path: string) => string;
 export interface IShown {
   model: Contents.IModel;
   parts: number;
+  /** All of it, where it was read as a whole. */
+  bytes?: Uint8Array;
 }
 
 /** The model that JupyterLab's viewers take, with no more in it than they show. */
@@ -53,8 +50,9 @@ export async function modelOf(
   const shown = (
     format: Contents.FileFormat,
     content: unknown,
-    parts = 1
-  ): IShown => ({ model: { ...base, format, content }, parts });
+    parts = 1,
+    bytes?: Uint8Array
+  ): IShown => ({ model: { ...base, format, content }, parts, bytes });
   if (options.content === false) {
     return shown(null, null);
   }
@@ -90,7 +88,9 @@ export async function modelOf(
       415
     );
   }
-  return shown('text', content, isWhole ? 1 : partsOf(sizeBytes));
+  return isWhole
+    ? shown('text', content, 1, bytes)
+    : shown('text', content, partsOf(sizeBytes));
 }
 
 const WHOLE_TEXTS = /\.(?:json|geojson|vega|vg|vl|svg|html?|ya?ml|toml|md)$/i;
@@ -101,100 +101,12 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** A notebook of which no cell is trusted, whatever it says: a server that reads one looks for its own signature of it. */
-function notebookOf(text: string, name: string): unknown {
-  const body = bodyOf(text);
-  const cells = cellsOf(body);
-  if (cells === null) {
-    throw new AcaiError(
-      'not_a_notebook',
-      trans.__(
-        '%1 is not a notebook, whatever its name says. Download it, or read it in a notebook.',
-        name
-      ),
-      415
-    );
-  }
-  for (const cell of cells) {
-    const metadata = isObject(cell.metadata) ? cell.metadata : {};
-    cell.metadata = { ...metadata, trusted: false };
-  }
-  return body;
-}
-
-function bodyOf(text: string): unknown {
-  try {
-    // What copies an object would take this for what it inherits.
-    return JSON.parse(text, (key, value: unknown) =>
-      key === '__proto__' ? undefined : value
-    );
-  } catch {
-    return null;
-  }
-}
-
-/** All cells, which older notebooks have in sheets; null where these are none. */
-function cellsOf(body: unknown): IObject[] | null {
-  if (!isObject(body)) {
-    return null;
-  }
-  const { cells = [], worksheets = [] } = body;
-  if (!isListOfObjects(worksheets)) {
-    return null;
-  }
-  const lists = [cells, ...worksheets.map(sheet => sheet.cells ?? [])];
-  return lists.every(isListOfObjects) ? lists.flat() : null;
-}
-
-interface IObject {
-  [name: string]: unknown;
-}
-
-function isObject(value: unknown): value is IObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isListOfObjects(value: unknown): value is IObject[] {
-  return Array.isArray(value) && value.every(isObject);
-}
-
 const CHUNK = 0x8000;
 
-function base64Of(bytes: Uint8Array): string {
+export function base64Of(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += CHUNK) {
     text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
   }
   return btoa(text);
-}
-
-/**
- * A file where a page can show it, as a picture that a notebook names; of what stands beside a document and has no version of
- * its number, the newest. Such an address is of no origin, so nothing in it acts as this page, and nobody has to give it back.
- */
-export async function urlOf(
-  reader: PreviewReader,
-  path: string,
-  mimeOf: MimeOf
-): Promise<string> {
-  const place = readPreviewPath(path);
-  const mime = mimeOf(path);
-  if (place === null || !IN_PLACE.test(mime)) {
-    throw new AcaiError(
-      'not_in_place',
-      trans.__(
-        'A version of a file cannot be downloaded from here; the file’s tab in ACAI does that.'
-      ),
-      415
-    );
-  }
-  try {
-    const { bytes } = await reader.wholeBeside(place);
-    return `data:${mime};base64,${base64Of(bytes)}`;
-  } catch (error) {
-    if (asAcaiError(error).status === 404) {
-      return NOTHING;
-    }
-    throw error;
-  }
 }

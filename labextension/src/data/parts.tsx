@@ -7,6 +7,7 @@ import * as React from 'react';
 import { OPEN_FILE, OPEN_FILE_VERSION } from '../commandIds';
 import {
   type IPreviewPlace,
+  partMeant,
   type PreviewReader,
   readPreviewPath
 } from '../core/previews';
@@ -14,7 +15,8 @@ import { trans } from '../core/translation';
 import { Action } from '../views/action';
 import { Sentence } from '../views/sentence';
 import { DRIVE } from './drive';
-import { type MimeOf, modelOf, NOTHING, urlOf } from './models';
+import type { MimeOf } from './models';
+import { OpenModels } from './openModels';
 import type { DataServices } from './services';
 
 /** What is needed of a document in JupyterLab. */
@@ -27,43 +29,34 @@ interface IDocument extends Widget {
 export class Models {
   constructor(
     private readonly services: DataServices,
-    private readonly mimeOf: MimeOf
-  ) {}
+    mimeOf: MimeOf
+  ) {
+    this.open = new OpenModels(mimeOf);
+  }
 
   async model(
     path: string,
     options: Contents.IFetchOptions
   ): Promise<Contents.IModel> {
-    const reader = await this.readerFor(path);
-    const { model, parts } = await modelOf(reader, path, options, this.mimeOf);
-    if (options.content !== false) {
-      this.parts.set(`${DRIVE}:${model.path}`, parts);
-    }
-    return model;
+    return this.open.read(await this.readerFor(path), path, options);
   }
 
   /** Where a document shows a version in place. */
-  async url(path: string): Promise<string> {
-    const isRead = this.parts.has(`${DRIVE}:${path}`);
-    if (!isRead && this.mimeOf(path) === 'text/html') {
-      // The viewer of HTML asks before it has the text, and shows nothing for good when it waits then.
-      return NOTHING;
-    }
-    return urlOf(await this.readerFor(path), path, this.mimeOf);
+  url(path: string): Promise<string> {
+    return this.open.urlOf(() => this.readerFor(path), path);
   }
 
   /** Say which version a document shows, and which part of it where that is not all. */
   addParts(widget: Widget, path: string): void {
-    const place = readPreviewPath(path.slice(DRIVE.length + 1));
+    const local = path.slice(DRIVE.length + 1);
+    const place = readPreviewPath(local);
     const document = widget as IDocument;
-    if (place === null) {
+    if (place === null || widget.isDisposed) {
       return;
     }
-    widget.disposed.connect(() => {
-      this.parts.delete(path);
-    });
+    widget.disposed.connect(this.open.view(local));
     void document.context.ready.then(() => {
-      const parts = this.parts.get(path) ?? 1;
+      const parts = this.open.partsOf(local);
       const bar = ReactWidget.create(
         <Parts
           place={place}
@@ -93,7 +86,7 @@ export class Models {
     return this.services.readerOf(readPreviewPath(path)?.project ?? '');
   }
 
-  private readonly parts = new Map<string, number>();
+  private readonly open: OpenModels;
 }
 
 function Parts(props: {
@@ -167,7 +160,7 @@ function PartField(props: {
         setTyped(event.currentTarget.value);
       }}
       onKeyDown={event => {
-        const wanted = Math.min(parts, Math.max(1, Math.round(Number(typed))));
+        const wanted = partMeant(typed, part, parts);
         if (event.key === 'Enter' && wanted === part) {
           setTyped(String(part));
         } else if (event.key === 'Enter') {
