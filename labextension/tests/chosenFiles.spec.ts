@@ -18,9 +18,32 @@ describe('chosen files', () => {
     chosen.remove(['/c'], ['/c']);
     chosen.remove(['/kept'], []);
     expect(chosen.deleted).toEqual(['/c']);
-    chosen.restore(['/c']);
+    chosen.restore(chosen.deleted, ['/c']);
     expect(chosen.deleted).toEqual(['/a', '/b']);
-    chosen.restore(['/b']);
+    chosen.restore(chosen.deleted, ['/b']);
     expect(chosen.deleted).toEqual(['/a']);
+  });
+
+  it('come back as they were asked for, whatever is deleted meanwhile', () => {
+    const chosen = new ChosenFiles();
+    chosen.remove(['/a'], ['/a']);
+    const group = chosen.deleted;
+    chosen.remove(['/b'], ['/b']);
+    chosen.restore(group, ['/a']);
+    expect(chosen.deleted).toEqual(['/b']);
+    chosen.restore(chosen.deleted, ['/b']);
+    expect(chosen.deleted).toEqual([]);
+    expect(chosen.isRefused).toBe(false);
+  });
+
+  it('that do not come back can be dismissed, so that earlier ones come next', () => {
+    const chosen = new ChosenFiles();
+    chosen.remove(['/a'], ['/a']);
+    chosen.remove(['/b', '/c'], ['/b', '/c']);
+    expect(chosen.isRefused).toBe(false);
+    chosen.restore(chosen.deleted, ['/b']);
+    expect([chosen.deleted, chosen.isRefused]).toEqual([['/c'], true]);
+    chosen.dismiss();
+    expect([chosen.deleted, chosen.isRefused]).toEqual([['/a'], false]);
   });
 });

@@ -1,10 +1,12 @@
+const NONE: readonly string[] = [];
+
 /** Which files and folders of a project are chosen, and which were deleted and can be brought back; of folders paths end in `/`. */
 export class ChosenFiles {
   paths: ReadonlySet<string> = new Set();
 
   /** What was deleted last and is not there again. */
   get deleted(): readonly string[] {
-    return this.gone.at(-1) ?? [];
+    return this.gone.at(-1) ?? NONE;
   }
 
   subscribe(listener: () => void): () => void {
@@ -34,13 +36,31 @@ export class ChosenFiles {
     this.tell();
   }
 
-  /** Of what was deleted last these are there again; what was deleted before comes next. */
-  restore(done: readonly string[]): void {
-    const rest = (this.gone.pop() ?? []).filter(path => !done.includes(path));
-    if (rest.length > 0) {
-      this.gone.push(rest);
-    }
+  /** Not all of what was deleted last came back when that was tried. */
+  get isRefused(): boolean {
+    return this.refused.has(this.deleted);
+  }
+
+  /** Of what was deleted together these are there again; what was deleted before comes next. */
+  restore(group: readonly string[], done: readonly string[]): void {
+    const isBack = new Set(done);
+    const rest = group.filter(path => !isBack.has(path));
+    this.replace(group, rest);
+    this.refused.add(rest);
     this.tell();
+  }
+
+  /** Nobody wants to bring back any more what was deleted last. */
+  dismiss(): void {
+    this.replace(this.deleted, []);
+    this.tell();
+  }
+
+  private replace(group: readonly string[], rest: readonly string[]): void {
+    const at = this.gone.indexOf(group);
+    if (at >= 0) {
+      this.gone.splice(at, 1, ...(rest.length > 0 ? [rest] : []));
+    }
   }
 
   private tell(): void {
@@ -50,5 +70,6 @@ export class ChosenFiles {
   }
 
   private readonly gone: (readonly string[])[] = [];
+  private readonly refused = new WeakSet<readonly string[]>();
   private readonly listeners = new Set<() => void>();
 }

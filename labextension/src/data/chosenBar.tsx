@@ -118,7 +118,7 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
           onClick={() =>
             void attempt(async () => {
               const { done, kept } = await act(deleted, true);
-              files.restore(done);
+              files.restore(deleted, done);
               setFailure(kept.join(' '));
               return trans._n(
                 '%1 brought back',
@@ -127,6 +127,16 @@ export function ChosenBar(props: IChosenBarProps): React.ReactElement | null {
               );
             })
           }
+        />
+      )}
+      {files.isRefused && (
+        <Action
+          words={trans.__('dismiss')}
+          onClick={() => {
+            setTold('');
+            setFailure('');
+            files.dismiss();
+          }}
         />
       )}
       {failure !== '' && (
@@ -157,7 +167,7 @@ function sureWords(chosen: readonly string[]): string {
     : trans._n('yes, delete %1 file', 'yes, delete %1 files', chosen.length);
 }
 
-/** A file in the version that was seen; a folder as it is. */
+/** A file in the version that was seen, in the newest where its folder was closed since; a folder as it is. */
 function sourceOf(
   path: string,
   versionOf: (path: string) => number | null
