@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { IFetchPage, IPlace } from '../src/contract';
-import { Archive } from '../src/core/archive';
+import { Archive, fileMeant } from '../src/core/archive';
 import { AcaiClient, type ITransport } from '../src/core/client';
 import { FetchedFiles } from '../src/core/fetched';
 import { ObjectClient } from '../src/core/objectClient';
@@ -163,6 +163,34 @@ describe('an archive', () => {
     const { archive } = archiveOf(store, { '@s': pageOf('/', [large]) });
     await expect(archive.make()).rejects.toThrow('acai get @s .');
     expect(store.asked).toEqual([]);
+  });
+});
+
+describe('an archive of too much', () => {
+  it('is refused before any byte of a page is fetched, and each thing has its line', async () => {
+    const store = new Store();
+    const [small] = await store.keep(0, { '/a/1': 'one' });
+    const large: IPlace = ['/a/2', 1, 4_000_000_000, 'aa', 0, 0];
+    const page = pageOf('/a/', small === undefined ? [] : [small, large]);
+    const other = pageOf('/b/', []);
+    const { archive } = archiveOf(store, { '/a/': page, '/b c/': other });
+    await expect(archive.make()).rejects.toThrow(
+      "acai get /a/ .; acai get '/b c/' ."
+    );
+    expect(store.asked).toEqual([]);
+  });
+});
+
+describe('one file that is chosen', () => {
+  it('is saved by itself, in the newest version where none is known', () => {
+    expect(fileMeant(['/a/b%3A1.csv:3'])).toEqual({
+      spec: '/a/b%3A1.csv:3',
+      name: 'b:1.csv'
+    });
+    expect(fileMeant(['/a/b%3A1'])?.name).toBe('b:1');
+    expect(fileMeant(['/a/'])).toBeNull();
+    expect(fileMeant(['@s:1'])).toBeNull();
+    expect(fileMeant(['/a', '/b'])).toBeNull();
   });
 });
 

@@ -5,12 +5,24 @@ import { AcaiError } from './errors';
 import { FetchedFiles } from './fetched';
 import { formatSize } from './format';
 import type { ObjectClient } from './objectClient';
-import { nameOf } from './specText';
+import { quoted } from './shellWords';
+import { decodePath, nameOf, readFileSpec } from './specText';
 import { trans } from './translation';
 
 /** A browser keeps all of a download before it saves it. */
 export const MOST_BYTES = 4_000_000_000;
 const PAGE = 1_000;
+
+/** The one file that specs name, in a version or in the newest; null where they name a folder, a set, or several things. */
+export function fileMeant(
+  specs: readonly string[]
+): { spec: string; name: string } | null {
+  const [spec = ''] = specs;
+  const isFile =
+    specs.length === 1 && spec.startsWith('/') && !spec.endsWith('/');
+  const path = readFileSpec(spec)?.path ?? decodePath(spec);
+  return isFile ? { spec, name: nameOf(path) } : null;
+}
 
 /** Who knows where the bytes of a spec are. */
 export interface IArchiveSource {
@@ -56,10 +68,13 @@ export class Archive {
       while (after !== null) {
         const page: IFetchPage = await this.source.fetch(spec, after, PAGE);
         const fetched = new FetchedFiles(this.objects, page, this.signal);
+        const wanted = page.files.filter(
+          ([path]) => !named.has(this.nameIn(page, path))
+        );
+        this.refuseMore(wanted.reduce((sum, [, , size]) => sum + size, 0));
         for (const file of page.files) {
           const [path, , size] = file;
           const name = this.nameIn(page, path);
-          this.refuseMore(size, spec);
           // Who chose a file and its folder gets it once.
           if (!named.has(name)) {
             named.add(name);
@@ -102,14 +117,14 @@ export class Archive {
     this.onStep(this.done);
   }
 
-  private refuseMore(bytes: number, spec: string): void {
+  private refuseMore(bytes: number): void {
     if (this.done.bytes + bytes > MOST_BYTES) {
       throw new AcaiError(
         'too_large_to_archive',
         trans.__(
           'It has more than %1, which is too much for an archive in a page. Type %2 in a shell instead.',
           formatSize(MOST_BYTES),
-          `acai get ${spec} .`
+          this.specs.map(spec => `acai get ${quoted(spec)} .`).join('; ')
         ),
         413
       );

@@ -1,11 +1,11 @@
 import { Notification } from '@jupyterlab/apputils';
 
-import { Archive, type IArchived } from '../core/archive';
+import { Archive, fileMeant, type IArchived } from '../core/archive';
 import { projectOf } from '../connection/project';
 import { asAcaiError } from '../core/connectionStore';
 import { FetchedFiles } from '../core/fetched';
 import { formatSize } from '../core/format';
-import { decodePath, fileSpec, nameOf, readFileSpec } from '../core/specText';
+import { decodePath, fileSpec, nameOf } from '../core/specText';
 import { trans } from '../core/translation';
 import { download } from '../provenance/files';
 import type { DataServices } from './services';
@@ -19,8 +19,16 @@ export async function downloadVersion(
   path: string,
   version: number
 ): Promise<void> {
-  await saved(nameOf(path), async signal => {
-    const page = await services.client.fetch(fileSpec(path, version));
+  await downloadFile(services, fileSpec(path, version), nameOf(path));
+}
+
+async function downloadFile(
+  services: DataServices,
+  spec: string,
+  name: string
+): Promise<void> {
+  await saved(name, async signal => {
+    const page = await services.client.fetch(spec);
     const fetched = new FetchedFiles(services.objects, page, signal);
     const pieces: Blob[] = [];
     for (const file of page.files) {
@@ -51,9 +59,9 @@ export async function downloadChosen(
   specs: readonly string[]
 ): Promise<void> {
   const [only = ''] = specs;
-  const file = readFileSpec(only);
-  if (specs.length === 1 && file !== null) {
-    await downloadVersion(services, file.path, file.version);
+  const file = fileMeant(specs);
+  if (file !== null) {
+    await downloadFile(services, file.spec, file.name);
   } else {
     const project = projectOf(services.connection);
     const name = specs.length === 1 ? nameOf(decodePath(only)) : project;
