@@ -36,6 +36,9 @@ describe('Of a drawing', () => {
   it('names of the page are not', () => {
     expect(keptAttribute('class', 'jp-Dialog acai-job')).toBe('acai-job');
     expect(keptAttribute('id', 'jp-main-dock-panel')).toBe('');
+    expect(keptAttribute('id', 'acai-panel')).toBe('');
+    const names = 'acai-title-0a1b2c3d acai-desc-0a1b2c3d';
+    expect(keptAttribute('aria-labelledby', `${names} acai-panel`)).toBe(names);
   });
 
   it('styles that cover the page or ask for something are not', () => {

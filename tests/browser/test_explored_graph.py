@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.page import JOBS_MS
-from tests.browser.test_provenance import DATA, JOBS, SWEEP
+from tests.browser.test_provenance import DATA, JOBS, STEAL, SWEEP, Thief
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 LONE = """for number in range(21):
     get_ipython().run_line_magic("acai", f"put raw /lone{number:02} --as lone{number:02}")
 print("all put")"""
-EVIL = "<img src=x onerror=document.title='owned'>"
+EVIL = f"<img src=x onerror={STEAL}>"
 
 
 class GraphTab:
@@ -53,8 +53,9 @@ class GraphTab:
 
 
 def test_a_person_explores_the_project_in_a_tab(start_lab: StartLab, open_page: OpenPage) -> None:
-    page = open_page(start_lab()).open()
-    page.new_notebook()
+    page = open_page(start_lab())
+    thief = Thief(page)
+    page.open().new_notebook()
     page.run(DATA)
     expect(page.output("raw:1")).to_be_visible(timeout=JOBS_MS)
     for number, cell in enumerate(JOBS, 1):
@@ -76,8 +77,8 @@ def test_a_person_explores_the_project_in_a_tab(start_lab: StartLab, open_page: 
     page.look_at("explored", graph.region)
     find_by_right_click(graph)
     see_what_is_new(graph)
+    thief.expect_nothing()
     find_all_again_after_a_reload(graph)
-    assert page.page.title() != "owned"
 
 
 def go_by_keys(graph: GraphTab) -> None:
@@ -163,7 +164,10 @@ def learn_and_tag(graph: GraphTab) -> None:
     query = graph.region.get_by_role("searchbox", name="Fade what this is not true of")
     query.fill("'reviewed' in tags")
     query.press("Enter")
+    query.press("x")
     expect(graph.region.locator("svg g[opacity]")).not_to_have_count(0)
+    expect(query).to_have_value("'reviewed' in tagsx")
+    expect(query).to_be_focused()
     query.fill("")
     query.press("Enter")
     expect(graph.region.locator("svg g[opacity]")).to_have_count(0)

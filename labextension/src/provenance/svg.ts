@@ -12,8 +12,12 @@ const ATTRIBUTES = new Set(
    text-anchor viewBox width x y`.split(/\s+/)
 );
 /** Their words may name what is a drawing's own, so that nothing of the page is meant or dressed up. */
-const NAMES = new Set(['aria-labelledby', 'class', 'id']);
-const OWN_NAME = /^acai-[\w-]+$/;
+const OWN_ID = /^acai-(?:title|desc)-[0-9a-f]{8}$/;
+const OWN_NAMES: ReadonlyMap<string, RegExp> = new Map([
+  ['aria-labelledby', OWN_ID],
+  ['class', /^acai-[\w-]+$/],
+  ['id', OWN_ID]
+]);
 const STYLES = new Set('fill font-family height max-width stroke'.split(' '));
 /* eslint-enable acai/untranslated */
 /** Neither addresses nor anything that could hold one. */
@@ -55,12 +59,17 @@ function strip(element: Element): void {
 }
 
 function isKept(element: Element): boolean {
-  const { namespaceURI, localName, textContent } = element;
+  const { namespaceURI, localName } = element;
   return (
     namespaceURI === SVG &&
     ELEMENTS.has(localName) &&
-    (localName !== 'style' || isColours(textContent))
+    (localName !== 'style' || isKeptSheet(element))
   );
+}
+
+/** A browser reads only the texts that stand directly in a style, so that nothing else may stand in it. */
+function isKeptSheet({ childElementCount, textContent }: Element): boolean {
+  return childElementCount === 0 && isColours(textContent);
 }
 
 /** Whether a style only gives the classes of drawings their colours, by theme: others would count for the whole page. */
@@ -76,10 +85,11 @@ export function keptAttribute(name: string, value: string): string | null {
   if (name === 'style') {
     return value.split(';').filter(isKeptStyle).join(';');
   }
-  if (NAMES.has(name)) {
+  const own = OWN_NAMES.get(name);
+  if (own !== undefined) {
     return value
       .split(/\s+/)
-      .filter(one => OWN_NAME.test(one))
+      .filter(one => own.test(one))
       .join(' ');
   }
   return ATTRIBUTES.has(name) && PLAIN.test(value) ? value : null;
