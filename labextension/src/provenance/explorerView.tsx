@@ -70,7 +70,7 @@ export function ExplorerView(props: {
           />
         )}
         <NameField explorer={explorer} />
-        <QueryField explorer={explorer} key={place.query} />
+        <QueryField explorer={explorer} />
         <Zoom
           zoom={zoom}
           onZoom={setZoom}
@@ -212,7 +212,16 @@ function NameField(props: { explorer: GraphExplorer }): React.ReactElement {
 
 function QueryField(props: { explorer: GraphExplorer }): React.ReactElement {
   const { explorer } = props;
-  const [text, setText] = React.useState(explorer.place.query);
+  const { query } = explorer.place;
+  const [text, setText] = React.useState(query);
+  const known = React.useRef(query);
+  React.useEffect(() => {
+    // What was asked for here is answered while somebody may already type the next.
+    if (query !== known.current) {
+      known.current = query;
+      setText(query);
+    }
+  }, [query]);
   return (
     <input
       type="search"
@@ -225,6 +234,7 @@ function QueryField(props: { explorer: GraphExplorer }): React.ReactElement {
       }}
       onKeyDown={event => {
         if (event.key === 'Enter') {
+          known.current = text.trim();
           void explorer.filter(text);
         }
       }}
