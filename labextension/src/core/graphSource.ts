@@ -6,6 +6,7 @@ import type {
   IMetadata,
   IThingChange
 } from '../contract';
+import { written } from './queryText';
 
 /** Where graphs come from, and what is known of the things in them. */
 export interface IGraphSource {
@@ -16,56 +17,55 @@ export interface IGraphSource {
   find(text: string, project: string): Promise<string>;
 }
 
-/** So many of what has a text in its name are looked at for the best. */
-const MOST = 100;
 const SPEC = /^(.+):(\d+)$/;
 const JOB = /^(?:job\s*)?(\d+)$/i;
 
-/** Ask for what a text names: the newest version of a file set or the one it says, else a job by its number or name. */
+type IWanted = Required<Pick<IFindThings, 'kind' | 'query'>>;
+
+/** Ask for what a text names: what is called just so before what begins so, and that before what has it within. */
 export async function findThing(
   ask: (request: IFindThings) => Promise<IFoundPage>,
   text: string
 ): Promise<string> {
+  for (const wanted of meanings(text)) {
+    const { rows } = await ask({ ...wanted, limit: 1 });
+    const [found] = rows;
+    if (found !== undefined) {
+      return found.thing;
+    }
+  }
+  return '';
+}
+
+/** The newest version of a file set or the one that is said, or a job by its number or name; the best first. */
+function meanings(text: string): IWanted[] {
   const [, name = text, version = ''] = SPEC.exec(text) ?? [];
   const which = version === '' ? 'latest = true' : `version = ${version}`;
-  const sets = await ask({
-    kind: 'file_set',
-    // eslint-disable-next-line acai/untranslated -- the query language
-    query: `name ~ ${anywhere(name)} and ${which}`,
-    limit: MOST
-  });
-  const found = bestOf(
-    sets.rows.map(one => one.thing),
-    name
-  );
-  if (found !== '') {
-    return found;
-  }
   const number = JOB.exec(text)?.[1];
-  const { rows } = await ask({
-    kind: 'job',
-    query:
-      number === undefined ? `name ~ ${anywhere(text)}` : `number = ${number}`,
-    limit: 1
+  /* eslint-disable acai/untranslated -- the query language */
+  const set = (condition: string): IWanted => ({
+    kind: 'file_set',
+    query: `name ${condition} and ${which}`
   });
-  return rows[0]?.thing ?? '';
+  const job = (query: string): IWanted => ({ kind: 'job', query });
+  return [
+    set(`= ${written(name)}`),
+    job(number === undefined ? `name = ${written(text)}` : `number = ${number}`),
+    set(`~ ${inAnyCase(`^${literally(name)}$`)}`),
+    set(`~ ${inAnyCase(`^${literally(name)}`)}`),
+    set(`~ ${inAnyCase(literally(name))}`),
+    ...(number === undefined
+      ? [job(`name ~ ${inAnyCase(literally(text))}`)]
+      : [])
+  ];
+  /* eslint-enable acai/untranslated */
 }
 
-/** What has the very name, else what begins with it, else what has it within. */
-function bestOf(specs: readonly string[], name: string): string {
-  const wanted = name.toLowerCase();
-  const isCalled = (spec: string) =>
-    spec.slice(0, spec.lastIndexOf(':')).toLowerCase() === wanted;
-  return (
-    specs.find(isCalled) ??
-    specs.find(spec => spec.toLowerCase().startsWith(wanted)) ??
-    specs[0] ??
-    ''
-  );
+function inAnyCase(pattern: string): string {
+  return written(`(?i)${pattern}`);
 }
 
-/** A text of the query language: the regular expression that finds just this anywhere, in any case. */
-function anywhere(text: string): string {
-  const literal = text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  return `'(?i)${literal.replaceAll("'", "''")}'`;
+/** The regular expression that finds just this. */
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
