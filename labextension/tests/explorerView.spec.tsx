@@ -74,6 +74,29 @@ describe('The tab of the graph', () => {
     expect(markup(explorer, false)).not.toContain('open job');
   });
 
+  it('says the whole name of what it can draw more of', async () => {
+    const draw = () =>
+      Promise.resolve({ ...DRAWING, nodes: [{ ...JOB, back: 2 }] });
+    expect(markup(await explorerOf({ draw }))).toContain(
+      '+2: draw what job 1 · an experiment was made of'
+    );
+  });
+
+  it('says values with nothing left out', async () => {
+    const metadata = (thing: string) =>
+      Promise.resolve({
+        thing,
+        kind: 'job' as const,
+        attributes: {},
+        parameters: { rate: 0.123456789 },
+        tags: [],
+        built_in: { ended: { time: '2026-11-19T14:03:07.25' } }
+      });
+    const html = markup(await explorerOf({ metadata }));
+    expect(html).toContain('<dd>0.123456789</dd>');
+    expect(html).toContain('<dd>2026-11-19 14:03:07.25</dd>');
+  });
+
   it('is one stop of the Tab key among all nodes', async () => {
     const html = markup(await explorerOf());
     expect(html.match(/jp-AcaiProvenance-node/g)).toHaveLength(2);

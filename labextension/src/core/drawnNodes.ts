@@ -35,7 +35,7 @@ export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
     found.push({
       direction: 'back',
       count: node.back ?? 0,
-      words: trans.__('draw what %1 was made of', node.label),
+      words: trans.__('draw what %1 was made of', wholeName(node)),
       part: within(drawing, x - width / 2 - wide - gap, top, wide, high)
     });
   }
@@ -43,7 +43,7 @@ export function moreOf(node: IDrawnNode, drawing: IDrawing): IMore[] {
     found.push({
       direction: 'forward',
       count: node.forward ?? 0,
-      words: trans.__('draw what was made of %1', node.label),
+      words: trans.__('draw what was made of %1', wholeName(node)),
       part: within(drawing, x + width / 2 + gap, top, wide, high)
     });
   }

@@ -5,7 +5,7 @@ import { wholeName } from '../core/drawnNodes';
 import type { GraphExplorer } from '../core/graphExplorer';
 import { oneLine } from '../core/text';
 import { trans } from '../core/translation';
-import { formatValue, type Value } from '../core/values';
+import { fullValue, type Value } from '../core/values';
 import { LabelsEditor } from '../jobs/editing';
 import { Action } from '../views/action';
 import { Answers, type IGraphAnswers } from './answers';
@@ -120,7 +120,7 @@ function Facts(props: {
         {facts.map(([key, value]) => (
           <React.Fragment key={key}>
             <dt>{oneLine(key)}</dt>
-            <dd>{formatValue(key, value)}</dd>
+            <dd>{fullValue(key, value)}</dd>
           </React.Fragment>
         ))}
       </dl>
