@@ -15,7 +15,7 @@ import {
 import { AcaiError } from '../src/core/errors';
 import { GraphExplorer } from '../src/core/graphExplorer';
 import { keptVisits, visitsFrom } from '../src/core/graphPlaces';
-import { findThing, type IGraphSource } from '../src/core/graphSource';
+import type { IGraphSource } from '../src/core/graphSource';
 import { Refresher } from '../src/core/refresher';
 import { inSight } from '../src/provenance/steadyScroll';
 
@@ -222,6 +222,100 @@ describe('GraphExplorer', () => {
     expect(explorer.error?.message).toBe('Away.');
   });
 
+  it('looks again for what could not be looked for, until something else is wanted', async () => {
+    const source = sourceOf('raw:1');
+    source.find.mockRejectedValue(new AcaiError('away', 'Away.', 0));
+    const explorer = new GraphExplorer(source);
+    await explorer.show('');
+    await explorer.find('old');
+    await explorer.refresh();
+    expect(explorer.error?.message).toBe('Away.');
+    source.find.mockResolvedValueOnce('');
+    await explorer.askAgain();
+    expect(source.find).toHaveBeenLastCalledWith('old', '');
+    expect(explorer.error).toBeNull();
+    expect(explorer.missing).toBe('old');
+    await explorer.find('older');
+    void explorer.find('oldest');
+    expect(explorer.error).toBeNull();
+    expect(explorer.missing).toBe('');
+  });
+
+  /** Somebody looks for something, and the server takes its time. */
+  async function lookFor(source: ReturnType<typeof sourceOf>, text: string) {
+    const answers: ((thing: string) => void)[] = [];
+    source.find.mockReturnValueOnce(
+      new Promise(resolve => {
+        answers.push(resolve);
+      })
+    );
+    const explorer = new GraphExplorer(source);
+    await explorer.show('', 'mine');
+    const found = explorer.find(text);
+    const answer = async (thing: string) => {
+      answers[0]?.(thing);
+      expect(await found).toBe(true);
+    };
+    return { explorer, answer };
+  }
+
+  it.each<[string, (explorer: GraphExplorer) => unknown]>([
+    ['another thing', explorer => explorer.show('model:2', 'theirs')],
+    ['what is drawn', explorer => explorer.find('raw')],
+    [
+      'a node',
+      explorer => {
+        explorer.select('raw:1');
+      }
+    ],
+    ['a filter', explorer => explorer.filter('accuracy > 0.9')]
+  ])('does not go to what was looked for before %s', async (_, want) => {
+    const source = sourceOf('raw:1');
+    const { explorer, answer } = await lookFor(source, 'old');
+    await want(explorer);
+    const { place, selected } = explorer;
+    await answer('old:4');
+    expect(explorer.place).toEqual(place);
+    expect(explorer.selected).toEqual(selected);
+  });
+
+  it('goes to what was looked for when the same was drawn anew meanwhile', async () => {
+    const source = sourceOf('raw:1');
+    const { explorer, answer } = await lookFor(source, 'old');
+    await explorer.refresh();
+    await answer('old:4');
+    expect(explorer.place.focus).toBe('old:4');
+  });
+
+  it('shows what was found in the project in which it was looked for', async () => {
+    const source = sourceOf('raw:1');
+    const explorer = new GraphExplorer(source);
+    await explorer.show('', 'mine');
+    source.find.mockResolvedValueOnce('old:4');
+    const moved = explorer.show('', 'theirs');
+    await explorer.find('old');
+    await moved;
+    expect(source.find).toHaveBeenCalledWith('old', 'mine');
+    expect(explorer.place).toMatchObject({ focus: 'old:4', project: 'mine' });
+  });
+
+  it('stays in the project that was its own when that was first known', async () => {
+    let project = '';
+    const source = sourceOf('raw:1');
+    source.draw.mockRejectedValueOnce(new AcaiError('away', 'Away.', 0));
+    const explorer = new GraphExplorer(source, 0, () => project);
+    await explorer.show('');
+    project = 'mine';
+    await explorer.refresh();
+    project = 'theirs';
+    await explorer.refresh();
+    expect(source.draw.mock.calls.map(call => call[1])).toEqual([
+      '',
+      'mine',
+      'mine'
+    ]);
+  });
+
   it('knows what is selected in the project to which one goes back', async () => {
     const source = sourceOf();
     source.metadata.mockImplementation((thing, project) =>
@@ -377,73 +471,6 @@ describe('GraphExplorer', () => {
     answer?.(drawingOf({ focus: 'slow:1' }));
     await slow;
     expect(explorer.drawing?.focus).toBe('quick:1');
-  });
-});
-
-describe('What a text names', () => {
-  /** A server with file sets and jobs by their names, which understands what it is asked here. */
-  function serverOf(sets: string[], jobs: Record<string, string> = {}) {
-    const queries: string[] = [];
-    const find = (text: string) =>
-      findThing(({ kind, query = '', limit = 100 }) => {
-        queries.push(`${kind}: ${query}`);
-        const [, operator = '', quoted = ''] =
-          /^name (=|~) '(.*)'/.exec(query) ?? [];
-        const pattern = quoted.replaceAll("''", "'");
-        const isMeant = (name: string) =>
-          operator === '='
-            ? name === pattern
-            : new RegExp(pattern.replace('(?i)', ''), 'i').test(name);
-        const things =
-          kind === 'file_set'
-            ? sets.filter(one => isMeant(one.replace(/:\d+$/, '')))
-            : Object.keys(jobs).filter(number =>
-                operator === ''
-                  ? query === `number = ${number}`
-                  : isMeant(jobs[number] ?? '')
-              );
-        return Promise.resolve({
-          kind,
-          columns: [],
-          rows: things.slice(0, limit).map(thing => ({ thing, values: [] }))
-        });
-      }, text);
-    return { find, queries };
-  }
-
-  it('is the file set that is called so, else what begins so', async () => {
-    const { find, queries } = serverOf(['a-raw:3', 'Rawer:1', 'raw:2']);
-    expect(await find('raw')).toBe('raw:2');
-    expect(await find('rAW:1')).toBe('raw:2');
-    expect(await find('rawe')).toBe('Rawer:1');
-    expect(await find('a-r')).toBe('a-raw:3');
-    expect(await find('-raw')).toBe('a-raw:3');
-    expect(queries.slice(0, 2)).toEqual([
-      "file_set: name = 'raw' and latest = true",
-      "file_set: name = 'rAW' and version = 1"
-    ]);
-  });
-
-  it('is what is called so among however many that have it within', async () => {
-    const many = Array.from({ length: 200 }, (_, at) => `a-raw${at}:1`);
-    expect(await serverOf([...many, 'raw:2']).find('raw')).toBe('raw:2');
-    expect(await serverOf([...many, 'Raw:2']).find('raw')).toBe('Raw:2');
-    expect(await serverOf([...many, 'rawer:2']).find('raw')).toBe('rawer:2');
-  });
-
-  it('is a job by its number before sets that have the number within', async () => {
-    const { find } = serverOf(['raw5:1'], { 5: 'train', 6: 'train' });
-    expect(await find('5')).toBe('5');
-    expect(await find('job 5')).toBe('5');
-    expect(await find('raw5')).toBe('raw5:1');
-    expect(await serverOf(['5:1'], { 5: '' }).find('5')).toBe('5:1');
-  });
-
-  it('is a job by its name, and a text is only a text', async () => {
-    const { find, queries } = serverOf([], { 7: "say it's (a+b) twice" });
-    expect(await find("it's (a+b)")).toBe('7');
-    expect(await find('nobody')).toBe('');
-    expect(queries[5]).toBe(String.raw`job: name ~ '(?i)it''s \(a\+b\)'`);
   });
 });
 

@@ -1,5 +1,4 @@
 import type {
-  IDrawGraph,
   IDrawing,
   IDrawnNode,
   IMetadata,
@@ -13,8 +12,11 @@ import {
   type IGraphPlace,
   isSamePlace,
   type IVisit,
-  START
+  requestFor,
+  START,
+  visitIn
 } from './graphPlaces';
+import { GraphSearch } from './graphSearch';
 import type { IGraphSource } from './graphSource';
 
 /** A question for a drawing. */
@@ -32,15 +34,19 @@ interface IAttempt {
 export class GraphExplorer {
   constructor(
     private readonly source: IGraphSource,
-    private readonly utcOffsetSeconds = 0
-  ) {}
+    private readonly utcOffsetSeconds = 0,
+    /** The page's own project, which is meant where none is named; empty as long as nobody knows it. */
+    private readonly ownProject = () => ''
+  ) {
+    this.search = new GraphSearch(source, this.tell);
+  }
 
   get drawing(): IDrawing | null {
     return this._drawing;
   }
 
   get error(): AcaiError | null {
-    return this._error ?? this.ignorance;
+    return this._error ?? this.search.lost?.error ?? this.ignorance;
   }
 
   /** Whether the same may be answered another time: what was refused will be again. */
@@ -83,6 +89,11 @@ export class GraphExplorer {
     return this._known;
   }
 
+  /** What was looked for last, if nothing is called so. */
+  get missing(): string {
+    return this.search.missing;
+  }
+
   /** The file set from which the next path is to be drawn. */
   get pathFrom(): string {
     return this._pathFrom;
@@ -103,7 +114,7 @@ export class GraphExplorer {
 
   /** Go on where somebody was, with the same way back. */
   async restore(visits: readonly IVisit[]): Promise<void> {
-    await this.attempt({ trail: visits });
+    await this.pursue({ trail: visits });
   }
 
   /** Draw further from a file set, or each of the jobs behind one node. */
@@ -144,7 +155,12 @@ export class GraphExplorer {
 
   /** Ask for what could not be drawn, or for the same. */
   async askAgain(): Promise<void> {
-    await this.attempt(this.failed ?? this.again());
+    const { lost } = this.search;
+    if (this._error === null && lost !== null) {
+      await this.find(lost.text);
+    } else {
+      await this.pursue(this.failed ?? this.again());
+    }
   }
 
   async filter(query: string): Promise<void> {
@@ -179,13 +195,14 @@ export class GraphExplorer {
   async goBack(): Promise<void> {
     const trail = (this.pending?.trail ?? this.trail).slice(0, -1);
     if (trail.length > 0) {
-      await this.attempt({ trail });
+      await this.pursue({ trail });
     }
   }
 
   /** Show all that is known of a node. */
   select(id: string): void {
     const visit = this.trail.at(-1);
+    this.search.turnAway();
     if (visit !== undefined) {
       visit.chosen = id;
       this._known = null;
@@ -197,25 +214,14 @@ export class GraphExplorer {
   /** Select what a text names best, wherever in the project it is; false where nothing is called so. */
   async find(text: string): Promise<boolean> {
     const wanted = text.trim();
-    const drawn = nodesNamed(this._drawing, wanted);
-    if (drawn[0]?.beginsSo === true) {
-      this.select(drawn[0].id);
+    const [drawn] = nodesNamed(this._drawing, wanted);
+    if (drawn?.beginsSo === true) {
+      this.select(drawn.id);
       return true;
     }
-    const thing = wanted === '' ? '' : await this.found(wanted);
-    const node = this._drawing?.nodes.find(one => one.thing === thing);
-    if (thing === null) {
-      return true;
-    }
-    if (thing !== '' && node === undefined) {
-      await this.show(thing);
-      return true;
-    }
-    const id = thing === '' ? drawn[0]?.id : node?.id;
-    if (id !== undefined) {
-      this.select(id);
-    }
-    return id !== undefined;
+    const { project } = this.visits.at(-1)?.place ?? START;
+    const thing = await this.search.found(wanted, project);
+    return thing === null || (await this.showFound(thing, wanted, project));
   }
 
   /** Change attributes and labels of what is selected. Rejects when the server refuses. */
@@ -239,18 +245,25 @@ export class GraphExplorer {
     return { trail: this.visits, keepsPlaces: this._drawing !== null };
   }
 
-  /** Null where it is not known, as something else was looked for meanwhile or the server did not say. */
-  private async found(text: string): Promise<string | null> {
-    this.sought += 1;
-    const turn = this.sought;
-    try {
-      const found = await this.source.find(text, this.place.project);
-      return turn === this.sought ? found : null;
-    } catch (error) {
-      this._error = asAcaiError(error);
-      this.tell();
-      return null;
+  private async showFound(
+    thing: string,
+    text: string,
+    project: string
+  ): Promise<boolean> {
+    const isThere = project === this.place.project;
+    const drawing = isThere ? this._drawing : null;
+    const node =
+      thing === ''
+        ? nodesNamed(drawing, text)[0]
+        : drawing?.nodes.find(one => one.thing === thing);
+    if (node !== undefined) {
+      this.select(node.id);
+    } else if (thing === '') {
+      this.search.miss(text);
+    } else {
+      await this.show(thing, project);
     }
+    return node !== undefined || thing !== '';
   }
 
   private async go(
@@ -261,11 +274,20 @@ export class GraphExplorer {
     const isSame = isSamePlace(place, trail.at(-1)?.place);
     const before = isSame ? trail.slice(0, -1) : trail;
     const visit = { place, chosen: null };
-    await this.attempt({ ...how, trail: [...before, visit] });
+    await this.pursue({ ...how, trail: [...before, visit] });
+  }
+
+  /** Ask for what somebody wants now. */
+  private async pursue(attempt: IAttempt): Promise<void> {
+    this.search.turnAway();
+    await this.attempt(attempt);
   }
 
   /** What was drawn before stays when this cannot be, and so does the way back. */
-  private async attempt(attempt: IAttempt): Promise<void> {
+  private async attempt(wanted: IAttempt): Promise<void> {
+    const project = this.ownProject();
+    const trail = wanted.trail.map(one => visitIn(project, one));
+    const attempt = { ...wanted, trail };
     const visit = attempt.trail.at(-1);
     if (visit === undefined) {
       return;
@@ -275,7 +297,8 @@ export class GraphExplorer {
     const turn = this.asked;
     this.tell();
     try {
-      const request = this.requestOf(visit.place, attempt.keepsPlaces === true);
+      const nodes = attempt.keepsPlaces === true ? this._drawing?.nodes : [];
+      const request = requestFor(visit.place, nodes, this.utcOffsetSeconds);
       const drawing = await this.source.draw(request, visit.place.project);
       if (turn === this.asked) {
         this.arrive(attempt, visit, drawing);
@@ -320,21 +343,6 @@ export class GraphExplorer {
     this.tell();
   }
 
-  private requestOf(place: IGraphPlace, keepsPlaces: boolean): IDrawGraph {
-    const { focus, steps, pathTo, query, pages } = place;
-    const nodes = keepsPlaces ? (this._drawing?.nodes ?? []) : [];
-    return {
-      focus,
-      steps: [...steps],
-      path_to: pathTo,
-      query,
-      places: Object.fromEntries(nodes.map(({ id, x, y }) => [id, [x, y]])),
-      before: pages.at(-1) ?? null,
-      with_svg: true,
-      utc_offset_seconds: this.utcOffsetSeconds
-    };
-  }
-
   private async learn(): Promise<void> {
     this.learned += 1;
     const turn = this.learned;
@@ -356,17 +364,17 @@ export class GraphExplorer {
     }
   }
 
-  private tell(): void {
+  private readonly tell = (): void => {
     for (const listener of [...this.listeners]) {
       listener();
     }
-  }
+  };
 
   private trail: readonly IVisit[] = [];
   private readonly listeners = new Set<() => void>();
   private asked = 0;
   private learned = 0;
-  private sought = 0;
+  private readonly search: GraphSearch;
   private pending: IAttempt | null = null;
   private failed: IAttempt | null = null;
   private _drawing: IDrawing | null = null;

@@ -1,4 +1,4 @@
-import type { IStep } from '../contract';
+import type { IDrawGraph, IDrawnNode, IStep } from '../contract';
 
 /** What somebody looks at: which thing is in the middle, of which project, and what was opened around it. */
 export interface IGraphPlace {
@@ -36,6 +36,32 @@ const DIRECTIONS: readonly unknown[] = ['back', 'forward', 'group'];
 
 export function isSamePlace(one: IGraphPlace, other?: IGraphPlace): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** A visit in a project, if it was not known in which. */
+export function visitIn(project: string, visit: IVisit): IVisit {
+  const { place, chosen } = visit;
+  return place.project === '' && project !== ''
+    ? { place: { ...place, project }, chosen }
+    : visit;
+}
+
+/** How to ask for what is to be seen in a place, with these nodes where they are. */
+export function requestFor(
+  { focus, steps, pathTo, query, pages }: IGraphPlace,
+  nodes: readonly IDrawnNode[] = [],
+  utcOffsetSeconds = 0
+): IDrawGraph {
+  return {
+    focus,
+    steps: [...steps],
+    path_to: pathTo,
+    query,
+    places: Object.fromEntries(nodes.map(({ id, x, y }) => [id, [x, y]])),
+    before: pages.at(-1) ?? null,
+    with_svg: true,
+    utc_offset_seconds: utcOffsetSeconds
+  };
 }
 
 /** The last places as JSON, which a layout keeps. */

@@ -50,7 +50,9 @@ function meanings(text: string): IWanted[] {
   const job = (query: string): IWanted => ({ kind: 'job', query });
   return [
     set(`= ${written(name)}`),
-    job(number === undefined ? `name = ${written(text)}` : `number = ${number}`),
+    job(
+      number === undefined ? `name = ${written(text)}` : `number = ${number}`
+    ),
     set(`~ ${inAnyCase(`^${literally(name)}$`)}`),
     set(`~ ${inAnyCase(`^${literally(name)}`)}`),
     set(`~ ${inAnyCase(literally(name))}`),

@@ -178,10 +178,7 @@ function BarButton(props: {
 function NameField(props: { explorer: GraphExplorer }): React.ReactElement {
   const { explorer } = props;
   const [text, setText] = React.useState('');
-  const [missing, setMissing] = React.useState('');
-  const find = async () => {
-    setMissing((await explorer.find(text)) ? '' : text.trim());
-  };
+  const missing = explorer.missing === text.trim() ? explorer.missing : '';
   return (
     <>
       <input
@@ -193,11 +190,10 @@ function NameField(props: { explorer: GraphExplorer }): React.ReactElement {
         value={text}
         onChange={event => {
           setText(event.target.value);
-          setMissing('');
         }}
         onKeyDown={event => {
           if (event.key === 'Enter') {
-            void find();
+            void explorer.find(text);
           }
         }}
       />

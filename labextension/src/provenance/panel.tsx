@@ -50,13 +50,16 @@ export class ProvenanceContent extends ReactWidget {
     );
     this.explorer = new GraphExplorer(
       this.client,
-      -60 * new Date().getTimezoneOffset()
+      -60 * new Date().getTimezoneOffset(),
+      () => projectOf(connection)
     );
+    connection.stateChanged.connect(this.onState);
     this.unsubscribe = this.explorer.subscribe(this.follow);
   }
 
   override dispose(): void {
     if (!this.isDisposed) {
+      this.props.connection.stateChanged.disconnect(this.onState);
       this.following?.dispose();
       this.unsubscribe();
       this.refresher.dispose();
@@ -138,24 +141,35 @@ export class ProvenanceContent extends ReactWidget {
       this.kept = kept;
       this.props.onMove();
     }
-    const project = visits.at(-1)?.place.project ?? '';
-    if (project !== this.followed) {
-      this.followed = project;
-      this.listen(project);
+    this.listen();
+  };
+
+  /** What was asked for before anybody knew in which project is asked for there. */
+  private readonly onState = (): void => {
+    if (this.listen()) {
+      this.doubt();
     }
   };
 
-  /** Hear what happens in the project that is drawn, which need not be the chosen one. */
-  private listen(project: string): void {
+  /** Hear what happens in the project that is drawn, which need not be the chosen one; true where that is another one now. */
+  private listen(): boolean {
+    const { connection } = this.props;
+    const place = this.explorer.visits.at(-1)?.place;
+    const project = place && (place.project || projectOf(connection));
+    if (!project || project === this.followed) {
+      return false;
+    }
+    this.followed = project;
     this.following?.dispose();
-    this.following = this.props.connection.follow(project, {
+    this.following = connection.follow(project, {
       onEvent: this.hear,
       onReload: this.doubt
     });
     this.node.dataset.acaiProject = project;
-    const name = projectToName(this.props.connection, project);
+    const name = projectToName(connection, project);
     this.title.label =
       name === '' ? trans.__('Provenance') : trans.__('Provenance · %1', name);
+    return true;
   }
 
   /** Sets that are made, and jobs that begin and end, are nodes of the graph; by what stands on them it is filtered. */
