@@ -56,14 +56,15 @@ def test_a_person_explores_the_project_in_a_tab(start_lab: StartLab, open_page: 
     page = open_page(start_lab())
     thief = Thief(page)
     page.open().new_notebook()
+    open_while_the_server_is_away(page)
     page.run(DATA)
     expect(page.output("raw:1")).to_be_visible(timeout=JOBS_MS)
     for number, cell in enumerate(JOBS, 1):
         page.run(cell)
         expect(page.output(f"job {number} · finished")).to_be_visible(timeout=JOBS_MS)
-    page.choose("View", "ACAI Provenance")
+    page.page.get_by_role("tab", name="Provenance", exact=True).click()
     graph = GraphTab(page)
-    expect(graph.title).to_have_text("Provenance of the project", timeout=JOBS_MS)
+    expect(graph.title).to_have_text("Provenance of the project")
     for name in ("raw:1", "clean:1", "model:1", "report:1"):
         expect(graph.node(name)).to_be_visible()
     graph.node("report:1").dblclick()
@@ -79,6 +80,21 @@ def test_a_person_explores_the_project_in_a_tab(start_lab: StartLab, open_page: 
     see_what_is_new(graph)
     thief.expect_nothing()
     find_all_again_after_a_reload(graph)
+
+
+def open_while_the_server_is_away(page: LabPage) -> None:
+    """The tab takes its project at the first answer, and hears from then on what happens in it."""
+    page.page.route("**/acai/api/**", lambda route: route.abort())
+    page.page.reload()
+    page.wait_for_kernel()
+    page.choose("View", "ACAI Provenance")
+    graph = GraphTab(page)
+    expect(graph.region.get_by_role("alert")).to_be_visible(timeout=JOBS_MS)
+    page.page.unroute("**/acai/api/**")
+    page.forgive("ERR_FAILED")
+    graph.press("Try again")
+    expect(graph.title).to_have_text("Provenance of the project", timeout=JOBS_MS)
+    page.page.get_by_role("tab", name="Untitled.ipynb").click()
 
 
 def go_by_keys(graph: GraphTab) -> None:

@@ -37,7 +37,7 @@ STEAL = "steal()"
 FAIL_AS_AN_IMAGE = """() => new Promise(resolve => {
     const image = new Image();
     image.onerror = () => resolve(null);
-    image.src = "x";
+    image.src = "/lab/tree/x";
 })"""
 # All of its text gives a class colours; what stands directly in it, which is what counts, hides the page.
 SHEET_IN_PARTS = (
