@@ -145,6 +145,8 @@ def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: St
     page.choose("View", "ACAI Jobs")
     jobs = page.page.get_by_role("region", name="all jobs", exact=True)
     expect(jobs.get_by_role("status").filter(has_text="1 job")).to_be_visible()
+    kernel = page.page.get_by_role("dialog").filter(has_text="Select Kernel")  # its kernel goes with the server
+    page.page.add_locator_handler(kernel, lambda shown: shown.get_by_role("button", name="No Kernel").click())
     lab.stop()
     lab.forget_sessions()
     lab.start()
@@ -162,8 +164,6 @@ def test_who_is_signed_out_is_told_so_and_goes_on_after_signing_in(start_lab: St
     page.photograph("job-form-signed-out")
     page.try_again.click()
     expect(page.state).to_have_text(re.compile("^You are signed out"))
-    kernel = page.page.get_by_role("dialog").filter(has_text="Select Kernel")  # its kernel went with the server
-    page.page.add_locator_handler(kernel, lambda shown: shown.get_by_role("button", name="No Kernel").click())
     page.open()
     page.choose("View", "ACAI Panel")  # whether or not the layout was kept already
     expect(page.state).to_have_text("Connected.")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
-NOT_OURS = "Comm not found|handling a Yjs update|400 .*/provisions"
+NOT_OURS = "Comm not found|handling a Yjs update|appendStreamOutput|400 .*/provisions"
 """ipywidgets asks a kernel that has only begun for what the one before it had; JupyterLab stumbles over outputs that
 two pages clear at once; a machine is not predicted of what ran once."""
 

@@ -64,6 +64,10 @@ class Data:
     def file(self, name: str) -> Locator:
         return self.tree.get_by_role("treeitem").filter(has_text=name)
 
+    @property
+    def search(self) -> Locator:
+        return self.region.get_by_role("combobox", name="Find files, file sets and jobs")
+
     def tab(self, name: str) -> Locator:
         return self.page.page.get_by_role("tab", name=name, exact=True)
 
@@ -341,13 +345,13 @@ def go_on_with_long_lists(data: Data) -> None:
     expect(sets).to_have_count(100)
     data.region.get_by_role("button", name="more file sets").click()
     expect(sets).to_have_count(101)
-    data.region.get_by_role("searchbox").fill("creator != ''")
+    data.search.fill("creator != ''")
     found = data.region.get_by_role("region", name="File sets found")
     expect(found.get_by_role("heading")).to_have_text("File sets 50+")
     found.get_by_role("button", name="more: File sets").click()
     expect(found.get_by_role("heading")).to_have_text("File sets 100+")
     expect(data.region.get_by_role("button", name="/.code/")).to_have_count(0)
-    data.region.get_by_role("searchbox").fill("path = '/many/0000.txt' and version = 1")
+    data.search.fill("path = '/many/0000.txt' and version = 1")
     data.region.get_by_role("button", name=f"/many/0000.txt:1 {getpass.getuser()}", exact=True).click()
     about = data.about("/many/0000.txt")
     rows = about.get_by_role("table", name="versions").get_by_role("row")
@@ -358,7 +362,7 @@ def go_on_with_long_lists(data: Data) -> None:
 
 def find(data: Data) -> None:
     """One field over files, sets and jobs."""
-    field = data.region.get_by_role("combobox", name="Find files, file sets and jobs")
+    field = data.search
     field.fill("accuracy > and")
     expect(data.region.get_by_role("alert")).to_contain_text("column 12")
     field.fill("accuracy > 0.9 or stage = 'candidate' or number = 1")

@@ -296,7 +296,7 @@ def look_at_job(table: Table) -> None:
     expect(job.get_by_role("row").filter(has_text="finished")).to_contain_text("1 vCPU, 512 MB")
     expect(job.get_by_role("region", name="environment")).to_contain_text("python")
     expect(job.locator("pre").filter(has_text="%%acai run")).to_contain_text(
-        "--output net --name '<b>net</b>' -p lr=0.2"
+        "--output net -p lr=0.2 --name '<b>net</b>'"
     )
     expect(job.get_by_role("button", name="provenance of net:1")).to_be_visible()
     page.look_at("job", job)

@@ -220,11 +220,11 @@ def use_in_a_cell(data: Data) -> None:
     cells.first.click()  # what was dropped is selected, and takes nothing more while it is
     data.file("extra.txt").drag_to(cells.first)
     expect(cells.filter(has_text='fsspec.open("acai:///extra.txt:1")')).to_have_count(1)
-    data.region.get_by_role("searchbox").fill("path = '/photos/bare.txt'")
+    data.search.fill("path = '/photos/bare.txt'")
     cells.first.click()
     data.region.get_by_role("region", name="Files found").get_by_role("button").drag_to(cells.first)
     expect(cells.filter(has_text='fsspec.open("acai:///photos/bare.txt:1")')).to_have_count(1)
-    data.region.get_by_role("searchbox").fill("")
+    data.search.fill("")
     data.region.get_by_role("tab", name="file sets").click()
     row.click(button="right")
     page.get_by_role("menu").get_by_text("Show Provenance", exact=True).click()
