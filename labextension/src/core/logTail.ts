@@ -6,8 +6,8 @@ import { Retries } from './retries';
 
 /** So much of the end of a log is read at first. */
 export const TAIL_BYTES = 64 * 1024;
-/** So many lines are shown at most; the first ones go. */
-export const MOST_LINES = 5_000;
+/** So many lines are shown at most, the first ones go: each is laid out until it is known how many there are in all. */
+export const MOST_LINES = 1_000;
 
 // eslint-disable-next-line no-control-regex -- the mark before tags
 const TAG = /^(?:\x1e)?\[ACAI_TAG/;
