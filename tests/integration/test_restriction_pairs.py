@@ -359,3 +359,16 @@ def test_a_refusal_does_not_depend_on_what_is_restricted(pairs: Any, name: str) 
     for case, (before, after) in zip(REFUSED[name], pairs["bob", name], strict=True):
         assert before == after, case
         assert before[0] >= 400, case
+
+
+@pytest.mark.usefixtures("pairs")
+def test_a_budget_counts_what_its_user_cannot_see(project: RestrictedProject) -> None:
+    project.do("admin", "PATCH", "budget", {"total_usd": 3, "stops": True})
+    total = next(one for one in project.do("bob", "GET", "budget")["left"] if one["name"] == "the project")
+    assert (round(total["spent_usd"], 2), total["is_partial"]) == (1.05, True)
+    refused = project.ask("bob", "POST", f"{PROJECT}/jobs", {"command": ["other"]})
+    assert refused.status == 409
+    assert refused.error["message"] == (
+        "The budget of the project, $3.00, does not cover this. Jobs that you cannot see may have used part of it. "
+        "An admin of the project can raise it: acai project budget."
+    )
