@@ -53,8 +53,9 @@ def lines(left: Sequence[BudgetLeft]) -> list[str]:
 def _line(one: BudgetLeft) -> str:
     if one.left_usd > 0:
         near = ", which is nearly all" if one.is_near else ""
-        left = f"{money(one.left_usd)} of {money(one.limit_usd)} left"
-        return f"budget of {one.name}: {left}; {money(one.spent_usd)} spent{near}"
+        left = f"{'at most ' if one.is_partial else ''}{money(one.left_usd)} of {money(one.limit_usd)} left"
+        spent = f"{money(one.spent_usd)} spent{' on jobs that you can see' if one.is_partial else ''}"
+        return f"budget of {one.name}: {left}; {spent}{near}"
     then = "jobs are refused and stopped" if one.stops else "jobs go on all the same"
     return f"budget of {one.name}: nothing of {money(one.limit_usd)} left; {money(one.spent_usd)} spent, and {then}"
 

@@ -22,16 +22,17 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def shown_of(client: Client, job: Job, say: Callable[[str], None] = in_silence) -> list[dict[str, Any]]:
-    """Return what a job displayed, of one that lives until now.
+    """Return what a job has displayed so far; for a cached answer, what the job that made it displayed.
 
-    Of somebody else's job, only what cannot run in a notebook. A server that is away is waited for.
+    If another user's job made the displays, only those that cannot run anything in a notebook are returned. Waits for a
+    server that is away.
     """
-    number = job.answered_by or job.number
     if job.state in END_STATES and not job.has_displays and job.answered_by is None:
         return []
     patience = Patience(client, say)
-    found = patience.call(endpoints.GET_DISPLAYS, job=number).displays
-    return cleaned(found, is_own=job.user == patience.ask(lambda: client.status).user.name)
+    maker = job if job.answered_by is None else patience.call(endpoints.GET_JOB, job=job.answered_by)
+    found = patience.call(endpoints.GET_DISPLAYS, job=maker.number).displays
+    return cleaned(found, is_own=maker.user == patience.ask(lambda: client.status).user.name)
 
 
 def cleaned(displays: Iterable[Any], *, is_own: bool) -> list[dict[str, Any]]:

@@ -41,6 +41,8 @@ class BudgetLeft(msgspec.Struct, frozen=True):
     limit_usd: float
     spent_usd: float
     stops: bool
+    is_partial: bool = False
+    """Whether some of the project is hidden from the caller, so that less may be left than this says."""
 
     @property
     def left_usd(self) -> float:

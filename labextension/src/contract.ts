@@ -209,6 +209,7 @@ export interface IBudgetLeft {
   limit_usd: number;
   spent_usd: number;
   stops: boolean;
+  is_partial?: boolean;
 }
 
 /**

@@ -33,7 +33,13 @@ async function linesOf(
   version: string
 ): Promise<string[]> {
   const path = `default/${version}/t.parquet`;
-  const { model, parts } = await modelOf(reader, path, TEXT, () => '');
+  const { model, parts } = await modelOf(
+    reader,
+    path,
+    TEXT,
+    () => '',
+    html => html
+  );
   expect(parts).toBe(5);
   return String(model.content).split('\n');
 }

@@ -103,6 +103,10 @@ describe('A plan', () => {
     expect(rowsOf({ ...PLAN, left }, TOLD).map(row => row[1])).toContain(
       'default: nothing of $1.00 left; $2.00 spent, and jobs go on all the same'
     );
+    const partial = left.slice(0, 1).map(one => ({ ...one, is_partial: true }));
+    expect(said('budget', { left: partial })).toBe(
+      'you: at most $0.10 of $1.00 left; $0.90 spent on jobs that you can see'
+    );
   });
 
   it('of a sweep is about all its jobs', () => {

@@ -24,6 +24,8 @@ import { modelOf } from '../src/data/models';
 import { OpenModels } from '../src/data/openModels';
 import { StoreTransport } from './store';
 
+const asIs = (html: string): string => html;
+
 function readerOf(bytes: Uint8Array): {
   reader: PreviewReader;
   store: StoreTransport;
@@ -51,7 +53,7 @@ function textOf(bytes: Uint8Array): string {
 async function notebook(body: string): Promise<unknown> {
   const { reader } = readerOf(new TextEncoder().encode(body));
   const name = 'default/3/a.ipynb';
-  const shown = await modelOf(reader, name, { type: 'notebook' }, mimeOf);
+  const shown = await modelOf(reader, name, { type: 'notebook' }, mimeOf, asIs);
   return shown.model.content;
 }
 
@@ -121,16 +123,22 @@ describe('a preview', () => {
   it('is a model of the kind that a viewer asks for', async () => {
     const { reader } = readerOf(TABLE);
     const path = 'default/3/a.csv';
-    const table = await modelOf(reader, path, { format: 'text' }, mimeOf);
+    const table = await modelOf(reader, path, { format: 'text' }, mimeOf, asIs);
     expect(table.model).toMatchObject({ name: 'a.csv', writable: false });
     expect(table.parts).toBe(partsOf(TABLE.length));
     expect(String(table.model.content).length).toBeLessThan(1.1 * PART_BYTES);
     const { reader: small } = readerOf(new Uint8Array([0, 1, 2]));
     const picture = 'default/3/a.png';
-    const image = await modelOf(small, picture, { format: 'base64' }, mimeOf);
+    const image = await modelOf(
+      small,
+      picture,
+      { format: 'base64' },
+      mimeOf,
+      asIs
+    );
     expect(image.model.content).toBe('AAEC');
     await expect(
-      modelOf(small, 'default/3/a.bin', { format: 'text' }, mimeOf)
+      modelOf(small, 'default/3/a.bin', { format: 'text' }, mimeOf, asIs)
     ).rejects.toThrow('a.bin is not a text');
     expect(await notebook('{"cells": []}')).toEqual({ cells: [] });
   });
@@ -171,14 +179,26 @@ describe('a preview', () => {
   it('says of a drawing that it is one, as a viewer makes a picture of what it is told', async () => {
     const { reader } = readerOf(new TextEncoder().encode('<svg/>'));
     const path = 'default/3/a.svg';
-    const drawing = await modelOf(reader, path, { format: 'text' }, mimeOf);
+    const drawing = await modelOf(
+      reader,
+      path,
+      { format: 'text' },
+      mimeOf,
+      asIs
+    );
     expect(drawing.model.mimetype).toBe('image/svg+xml');
   });
 
   it('has one part where it is shown whole, however large it is', async () => {
     const { reader } = readerOf(new Uint8Array(3 * PART_BYTES).fill(32));
     const path = 'default/3/a.json';
-    const { parts } = await modelOf(reader, path, { format: 'text' }, mimeOf);
+    const { parts } = await modelOf(
+      reader,
+      path,
+      { format: 'text' },
+      mimeOf,
+      asIs
+    );
     expect(parts).toBe(1);
   });
 });
@@ -186,7 +206,7 @@ describe('a preview', () => {
 describe('a file that a document names beside itself', () => {
   const picture = new Uint8Array([0, 1, 2]);
 
-  const open = () => new OpenModels(mimeOf);
+  const open = () => new OpenModels(mimeOf, asIs);
   const urlIn = (models: OpenModels, reader: PreviewReader, path: string) =>
     models.urlOf(() => Promise.resolve(reader), path);
 

@@ -44,7 +44,14 @@ class ClusterSettings(Configurable):
         "Empty: one is made up, and kept in instance in the data folder.",
     ).tag(config=True)
     kubernetes_secrets = Unicode(
-        "acai-secrets", help="Name of the Secret of the namespace whose keys are the secrets that jobs can ask for."
+        "acai-secrets",
+        help="Name of the Secret of the namespace whose keys are the secrets of jobs. The key 'clinic.hub-token' is "
+        "the secret 'hub-token' of the project 'clinic'.",
+    ).tag(config=True)
+    kubernetes_shared_secrets = Unicode(
+        "",
+        help="Keys of that Secret that jobs of every project can use, separated by commas; * for all without a '.'. "
+        "Empty: jobs can use only those of their own project.",
     ).tag(config=True)
     kubernetes_user = Int(
         54321,

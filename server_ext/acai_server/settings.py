@@ -62,6 +62,7 @@ class Settings:
     kubernetes_image: str
     kubernetes_instance: str
     kubernetes_secrets: str
+    kubernetes_shared_secrets: str
     kubernetes_user: int
     kubernetes_queue: str
     kubernetes_gpu_resource: str
@@ -154,6 +155,7 @@ class Settings:
             kubeconfig=self.kubeconfig,
             context=self.kubernetes_context,
             secrets=self.kubernetes_secrets,
+            shared_secrets=frozenset(filter(None, map(str.strip, self.kubernetes_shared_secrets.split(",")))),
             run_as_user=self.kubernetes_user,
             queue=self.kubernetes_queue,
             gpu_resource=self.kubernetes_gpu_resource,

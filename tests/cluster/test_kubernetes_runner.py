@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acai_jupyter.contract import loglines
-from acai_jupyter.contract.errors import JobRefused
+from acai_jupyter.contract.errors import JobRefused, Unavailable
 from acai_jupyter.contract.jobs import Resources
 from acai_server.runners.kubernetes import calls
 from acai_server.runners.kubernetes.api import Api, Missing, Taken
@@ -204,18 +204,26 @@ def test_without_an_image_a_job_is_refused(cluster: Cluster, s3_for_pods: Seawee
         assert runner.refuses(Resources(), image=cluster.image) == ""
 
 
-def test_secrets_are_the_keys_of_a_secret(cluster: Cluster, s3_for_pods: Seaweedfs, tmp_path: Path) -> None:
+def test_jobs_use_the_secrets_of_their_project(cluster: Cluster, s3_for_pods: Seaweedfs, tmp_path: Path) -> None:
     settings = settings_for(cluster)
-    settings = settings_for(cluster, secrets=f"for-{settings.instance}")
+    settings = settings_for(cluster, secrets=f"for-{settings.instance}", shared_secrets=frozenset({"mirror"}))
     stage = stage_for(settings, s3_for_pods, tmp_path)
     with stage.runner() as runner:
-        assert "no such key in the Secret" in runner.refuses(Resources(), secrets=["hub-token"])
-        cluster.make("Secret", settings.secrets, stringData={"hub-token": "hidden"})
-        assert runner.refuses(Resources(), secrets=["hub-token"]) == ""
-        program = "import os; print(os.environ['TOKEN'] == 'hidden')"
-        attempt = stage.start(runner, program, secrets={"TOKEN": "hub-token"})
+        secrets = {"TOKEN": "hub-token", "MIRROR": "mirror"}
+        assert "project 'clinic' has no secret 'hub-token'" in runner.refuses(
+            Resources(), secrets=secrets.values(), project="clinic"
+        )
+        keys = {"clinic.hub-token": "hidden", "lab.hub-token": "other", "mirror": "shared", "admin": "never"}
+        cluster.make("Secret", settings.secrets, stringData=keys)
+        assert runner.refuses(Resources(), secrets=secrets.values(), project="clinic") == ""
+        program = "import os; print(os.environ['TOKEN'], os.environ['MIRROR'])"
+        attempt = stage.start(runner, program, secrets=secrets, project="clinic")
         assert end_of(runner, attempt) == Ended(0)
-        assert stage.log(attempt) == b"True\n"
+        assert stage.log(attempt) == b"hidden shared\n"
+        for name in ("admin", "lab.hub-token", "clinic.hub-token"):
+            assert f"has no secret '{name}'" in runner.refuses(Resources(), secrets=[name], project="clinic")
+            with pytest.raises(Unavailable, match=f"project 'clinic' has no secret '{name}'"):
+                stage.start(runner, "pass", secrets={"TOKEN": name}, project="clinic")
 
 
 def test_all_that_is_printed_arrives_once_whoever_listens(stage: Stage, runner: Runner) -> None:
@@ -307,11 +315,11 @@ def allowed(kubernetes: Cluster, tmp_path: Path) -> Callable[..., str]:
 def test_with_the_role_all_works(
     kubernetes: Cluster, s3_for_pods: Seaweedfs, tmp_path: Path, allowed: Callable[..., str]
 ) -> None:
-    kubernetes.make("Secret", "acai-secrets", stringData={"hub-token": "hidden"})
+    kubernetes.make("Secret", "acai-secrets", stringData={"clinic.hub-token": "hidden"})
     settings = settings_for(kubernetes, kubeconfig=allowed())
     stage = stage_for(settings, s3_for_pods, tmp_path / "pods")
     with stage.runner() as runner:
-        attempt = stage.start(runner, "print('said')", secrets={"TOKEN": "hub-token"})
+        attempt = stage.start(runner, "print('said')", secrets={"TOKEN": "hub-token"}, project="clinic")
         assert end_of(runner, attempt) == Ended(0)
         assert b"said\n" in runner.printed(attempt, 0)
         runner.renew(attempt, "http://127.0.0.1:1/other")

@@ -181,6 +181,26 @@ def test_a_cell_shows_its_log_then_what_it_displayed_then_how_it_ended(server: S
     assert next(m for m in value if m["msg_type"] == "execute_result")["content"]["data"]["text/html"] == "<b>bold</b>"
 
 
+def test_displays_of_a_cached_answer_are_trusted_by_who_made_them(server: Server, kernel: str) -> None:
+    cell = "from IPython.display import HTML, display\ndisplay(HTML('<script>window.x = 1</script>'))"
+    first = execute(server, kernel, f"%%acai run --output made\n{cell}")
+    maker = renewed(first)["application/vnd.acai.job+json"]["number"]
+    mine = execute(server, kernel, f"%%acai run --cached --output made\n{cell}")
+    assert displayed(mine)[1]["text/html"] == "<script>window.x = 1</script>", "one's own job made it"
+
+    place, now = server.place, "2026-01-01 00:00:00"
+    place.sql("INSERT INTO user_account (name, created_at, is_global_admin) VALUES (?, ?, ?)", ("mallory", now, False))
+    place.sql(f"UPDATE job SET user_id = (SELECT max(id) FROM user_account) WHERE number = {int(maker)}", ())
+    answer = execute(server, kernel, f"%%acai run --cached --output made\n{cell}")
+    number = renewed(answer)["application/vnd.acai.job+json"]["number"]
+    again = execute(server, kernel, f"%acai attach {number}")
+    handle = execute(server, kernel, f"acai.job({number}).displays[0]")
+    assert server.get(f"/v1/projects/default/jobs/{number}")["answered_by"] == maker
+    for messages in (answer, again):
+        assert [set(bundle) for bundle in displayed(messages)[1:]] == [{"text/plain"}]
+    assert set(next(m for m in handle if m["msg_type"] == "execute_result")["content"]["data"]) == {"text/plain"}
+
+
 def test_nothing_is_printed_by_python_calls(here: Server, capfd: pytest.CaptureFixture[str]) -> None:
     job = acai.submit(command="echo said; echo no >&2", cpu=0.5, memory="512Mi")
     failed = acai.submit(command="exit 3", cpu=0.5, memory="512Mi")

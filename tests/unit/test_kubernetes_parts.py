@@ -18,6 +18,7 @@ from acai_jupyter.contract.jobs import Resources
 from acai_server.runners.kubernetes import credentials
 from acai_server.runners.kubernetes.nodes import Nodes, quantity
 from acai_server.runners.kubernetes.pod_logs import PodLog
+from acai_server.runners.kubernetes.secret_keys import ALL, key_of
 from acai_server.runners.kubernetes.seen import Metadata, Node, NodeStatus
 
 if TYPE_CHECKING:
@@ -189,3 +190,29 @@ def test_what_jobs_can_have_of_each_machine_is_known_where_no_larger_ones_come()
 def test_what_a_cluster_may_get_is_not_refused() -> None:
     assert Nodes.of([node("4", "8Gi")], "nvidia.com/gpu", grows=True).refuses(Resources(vcpu=64)) == ""
     assert Nodes().refuses(Resources(vcpu=64)) == ""
+
+
+KEYS = ("clinic.token", "a.b.c", "lab.token", "token", "mirror", "old.key")
+
+
+@pytest.mark.parametrize(
+    ("project", "name", "shared", "key"),
+    [
+        ("clinic", "token", (), "clinic.token"),
+        ("lab", "token", (), "lab.token"),
+        ("other", "token", (), None),
+        ("other", "token", ("token",), "token"),
+        ("clinic", "token", (ALL,), "clinic.token"),
+        ("other", "mirror", (ALL,), "mirror"),
+        ("other", "nothing", (ALL, "nothing"), None),
+        ("other", "clinic.token", (ALL,), None),
+        ("other", "old.key", ("old.key",), "old.key"),
+        ("", "token", (), None),
+        ("a", "b.c", (), None),
+        ("a.b", "c", (), "a.b.c"),
+    ],
+)
+def test_a_job_uses_the_secrets_of_its_project_and_shared_ones(
+    project: str, name: str, shared: tuple[str, ...], key: str | None
+) -> None:
+    assert key_of(project, name, KEYS, shared) == key

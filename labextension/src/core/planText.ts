@@ -191,6 +191,15 @@ function budgetText(one: IBudgetLeft): string {
   const left = one.limit_usd - one.spent_usd;
   const limit = formatMoney(one.limit_usd);
   const spent = formatMoney(one.spent_usd);
+  if (left > 0 && one.is_partial) {
+    return trans.__(
+      '%1: at most %2 of %3 left; %4 spent on jobs that you can see',
+      one.name,
+      formatMoney(left),
+      limit,
+      spent
+    );
+  }
   if (left > 0) {
     return one.spent_usd >= NEARLY * one.limit_usd
       ? trans.__(

@@ -12,6 +12,9 @@ const NOT_TEXT = '\0';
 /** The kind of a file, by its name. */
 export type MimeOf = (path: string) => string;
 
+/** A page of HTML as its viewer gets it. */
+export type PageOf = (html: string) => string;
+
 /** What a viewer gets, and of how many parts it is one. */
 export interface IShown {
   model: Contents.IModel;
@@ -25,7 +28,8 @@ export async function modelOf(
   reader: PreviewReader,
   path: string,
   options: Contents.IFetchOptions,
-  mimeOf: MimeOf
+  mimeOf: MimeOf,
+  pageOf: PageOf
 ): Promise<IShown> {
   const place = readPreviewPath(path);
   if (place === null) {
@@ -73,6 +77,7 @@ export async function modelOf(
   }
   // A viewer of JSON and the like can do nothing with a part.
   const isWhole = WHOLE_TEXTS.test(place.path);
+  const isPage = /\.html?$/i.test(place.path);
   const isTable = /\.(?:csv|tsv)$/i.test(place.path);
   const { bytes, sizeBytes } = isWhole
     ? await reader.whole(place)
@@ -89,11 +94,12 @@ export async function modelOf(
     );
   }
   return isWhole
-    ? shown('text', content, 1, bytes)
+    ? shown('text', isPage ? pageOf(content) : content, 1, bytes)
     : shown('text', content, partsOf(sizeBytes));
 }
 
-const WHOLE_TEXTS = /\.(?:json|geojson|vega|vg|vl|svg|html?|ya?ml|toml|md)$/i;
+const WHOLE_TEXTS =
+  /\.(?:json|geojson|vega|vegalite|vg|vl|svg|html?|ya?ml|toml|md)$/i;
 /** It never changes, so it never changed. */
 const BEGIN = '1970-01-01T00:00:00Z';
 

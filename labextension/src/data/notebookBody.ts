@@ -1,7 +1,11 @@
 import { AcaiError } from '../core/errors';
 import { trans } from '../core/translation';
+import { isQuiet, whyNotDrawn } from './isolation';
 
-/** A notebook of which no cell is trusted, whatever it says: a server that reads one looks for its own signature of it. */
+/**
+ * A notebook of which no cell is trusted, whatever it says: a server that reads one looks for its own signature of it. Outputs lose
+ * the forms whose viewers could load from other hosts.
+ */
 export function notebookOf(text: string, name: string): unknown {
   const body = bodyOf(text);
   const cells = cellsOf(body);
@@ -18,8 +22,22 @@ export function notebookOf(text: string, name: string): unknown {
   for (const cell of cells) {
     const metadata = isObject(cell.metadata) ? cell.metadata : {};
     cell.metadata = { ...metadata, trusted: false };
+    for (const output of isListOfObjects(cell.outputs) ? cell.outputs : []) {
+      if (isObject(output.data)) {
+        output.data = quietForms(output.data);
+      }
+    }
   }
   return body;
+}
+
+function quietForms(data: IObject): IObject {
+  const kept = Object.entries(data).filter(([mime]) => isQuiet(mime));
+  const [dropped] = Object.keys(data).filter(mime => !isQuiet(mime));
+  if (kept.length === 0 && dropped !== undefined) {
+    return { 'text/plain': whyNotDrawn(dropped) };
+  }
+  return Object.fromEntries(kept);
 }
 
 function bodyOf(text: string): unknown {

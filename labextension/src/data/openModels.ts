@@ -9,7 +9,7 @@ import {
   readPreviewPath
 } from '../core/previews';
 import { trans } from '../core/translation';
-import { base64Of, type MimeOf, modelOf } from './models';
+import { base64Of, type MimeOf, modelOf, type PageOf } from './models';
 
 /** What is shown where another document names it. */
 const IN_PLACE = /^(?:image|audio|video)\//;
@@ -45,14 +45,23 @@ function addressOf(bytes: Uint8Array, mime: string): string {
 
 /** What is open in viewers, by their paths, and where what they show is. */
 export class OpenModels {
-  constructor(private readonly mimeOf: MimeOf) {}
+  constructor(
+    private readonly mimeOf: MimeOf,
+    private readonly pageOf: PageOf
+  ) {}
 
   async read(
     reader: PreviewReader,
     path: string,
     options: Contents.IFetchOptions
   ): Promise<Contents.IModel> {
-    const shown = await modelOf(reader, path, options, this.mimeOf);
+    const shown = await modelOf(
+      reader,
+      path,
+      options,
+      this.mimeOf,
+      this.pageOf
+    );
     if (options.content !== false) {
       this.shown.set(shown.model.path, {
         parts: shown.parts,

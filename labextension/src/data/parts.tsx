@@ -11,6 +11,7 @@ import {
   type PreviewReader,
   readPreviewPath
 } from '../core/previews';
+import { withPolicy } from '../core/externalRequests';
 import { trans } from '../core/translation';
 import { Action } from '../views/action';
 import { Sentence } from '../views/sentence';
@@ -31,7 +32,7 @@ export class Models {
     private readonly services: DataServices,
     mimeOf: MimeOf
   ) {
-    this.open = new OpenModels(mimeOf);
+    this.open = new OpenModels(mimeOf, withPolicy);
   }
 
   async model(

@@ -22,6 +22,7 @@ import { MainTabs } from '../panel/mainTabs';
 import { IAcaiConnection } from '../tokens';
 import { DRIVE, VersionsDrive } from './drive';
 import { DataPanel } from './dataPanel';
+import { isolate } from './isolation';
 import { Loaded } from './loaded';
 
 /** Below the panel of jobs (300), before the table of contents (400). */
@@ -84,6 +85,7 @@ function addPreviews(
   serviceManager.contents.addDrive(drive);
   addToViewers(app, (widget, { path, sessionContext }) => {
     if (path.startsWith(`${DRIVE}:`)) {
+      isolate(widget);
       // Who reads what was, runs nothing by it.
       sessionContext.kernelPreference = {
         ...sessionContext.kernelPreference,
@@ -116,10 +118,20 @@ function addPreviews(
       });
       await commands.execute('docmanager:open', {
         path: `${DRIVE}:${name}`,
-        ...(/\.(?:parquet|pq)$/i.test(path) ? { factory: 'CSVTable' } : {})
+        ...viewerOf(path)
       });
     }
   });
+}
+
+/** The viewer of a version, where it is another than that of its kind: drawings of Vega can load from any host. */
+function viewerOf(path: string): { factory?: string } {
+  if (/\.(?:parquet|pq)$/i.test(path)) {
+    return { factory: 'CSVTable' };
+  }
+  return /\.(?:vega|vegalite|vg|vl)(?:\.json)?$/i.test(path)
+    ? { factory: 'JSON' }
+    : {};
 }
 
 type Registry = JupyterFrontEnd['docRegistry'];

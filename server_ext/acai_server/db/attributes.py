@@ -46,7 +46,15 @@ _LABELS_OF = """
 _ADD_LABEL = """
     INSERT INTO attribute_label (subject_id, key_id, label) VALUES (?, ?, ?)
     ON CONFLICT (subject_id, key_id, label) DO NOTHING"""
-_TYPE_OF_KEY = "SELECT a.type FROM attribute a WHERE a.key_id = ? AND a.{0} IS NOT NULL LIMIT 1"
+_TYPE_OF_KEY = """
+    SELECT a.type FROM attribute a WHERE a.key_id = ? AND a.{0} IS NOT NULL
+    AND EXISTS (SELECT 1 FROM {1} = a.subject_id) LIMIT 1"""
+_THINGS = {
+    SubjectKind.FILE: "file_version v JOIN file f ON f.id = v.file_id WHERE v.id",
+    SubjectKind.FILE_SET: "file_set_version v WHERE v.id",
+    SubjectKind.JOB: "job v WHERE v.id",
+}
+"""Where the subjects of each kind are, so that restricted ones do not count."""
 
 Columns = tuple[int, float | None, str | None]
 
@@ -69,7 +77,7 @@ class AttributeRecords:
             return {}
         query = select(table.id, table.name).where(table.project_id == project, table.subject_kind == kind.value)
         query = query.where(table.name.startswith(prefix, autoescape=True), table.name != TAGS)
-        found = {name: self._type_of(key) for key, name in self._session.execute(query.order_by(table.name))}
+        found = {name: self._type_of(kind, key) for key, name in self._session.execute(query.order_by(table.name))}
         return dict([(name, kept) for name, kept in found.items() if kept is not None][:limit])
 
     def ensure(self, project: ProjectId, kind: SubjectKind, names: Iterable[str]) -> dict[str, int]:
@@ -173,9 +181,9 @@ class AttributeRecords:
             found[subject].append(label)
         return found
 
-    def _type_of(self, key: int) -> ValueType | None:
+    def _type_of(self, kind: SubjectKind, key: int) -> ValueType | None:
         for column in ("number", "text"):
-            rows = batches.select(self._session, _TYPE_OF_KEY.format(column), key)
+            rows = batches.select(self._session, _TYPE_OF_KEY.format(column, _THINGS[kind]), key)
             if rows:
                 return next(kind for kind, kept in TYPES.items() if kept == rows[0][0])
         return None

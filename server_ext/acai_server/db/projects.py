@@ -135,6 +135,10 @@ class ProjectRecords:
         found = self._session.scalar(select(ProjectRow.id).where(ProjectRow.name == name))
         return None if found is None else ProjectId(found)
 
+    def name_of(self, project: ProjectId) -> str:
+        """Return the name of a project."""
+        return str(self._session.scalars(select(ProjectRow.name).where(ProjectRow.id == project)).one())
+
     def create(self, name: str, now: datetime) -> ProjectId | None:
         """Write a project; none when there is one of that name."""
         if self.find(name) is not None:

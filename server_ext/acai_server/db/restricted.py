@@ -167,6 +167,13 @@ class RestrictedRecords:
 
     # -- as it is told
 
+    def hidden_jobs(self, restrictions: tuple[int, ...]) -> tuple[int, int]:
+        """Return a count and a sum that change when other jobs are behind these restrictions."""
+        marks = ", ".join("?" * len(restrictions))
+        sql = f"SELECT count(*), coalesce(sum(job_id), 0) FROM restricted_job WHERE restriction_id IN ({marks})"
+        count, numbers = batches.select(self._session, sql, *restrictions)[0]
+        return int(count), int(numbers)
+
     def behind(self, version: FileSetVersionId) -> set[int]:
         """Return the restrictions that a file set version is behind."""
         sql = "SELECT restriction_id FROM restricted_version WHERE NOT is_lifted AND file_set_version_id = ?"

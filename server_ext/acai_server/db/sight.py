@@ -134,9 +134,14 @@ _ACTIONS = f"""SELECT g.id FROM {{s}}.action g WHERE g.job_id IN ({_JOBS})
 _NAMES = f"SELECT h.file_set_id FROM {{s}}.file_set_version h WHERE h.id IN ({_VERSIONS})"
 _SEEN = f"FROM {{s}}.file_set_version w WHERE w.file_set_id = n.id AND w.id NOT IN ({_VERSIONS})"
 _EDGE = f"x.file_set_version_id NOT IN ({_VERSIONS}) AND x.action_id NOT IN ({_ACTIONS})"
+_IN_OPEN_FOLDER = """NOT EXISTS (SELECT 1 FROM restriction q WHERE q.id IN ({u})
+        AND q.kind = 'folder' AND substr(x.path, 1, length(q.name)) = q.name)"""
+_FILES = f"""SELECT 1 FROM {{s}}.file_version v JOIN {{s}}.file x ON x.id = v.file_id
+        WHERE v.id = a.subject_id AND v.session_id NOT IN ({_SESSIONS}) AND {_IN_OPEN_FOLDER}"""
+_IS_OF_OPEN_THING = f"""CASE k.subject_kind WHEN 'job' THEN a.subject_id NOT IN ({_JOBS})
+        WHEN 'file_set' THEN a.subject_id NOT IN ({_VERSIONS}) ELSE EXISTS ({_FILES}) END"""
 _TABLES = {
-    "file": """SELECT * FROM {s}.file x WHERE NOT EXISTS (SELECT 1 FROM restriction q WHERE q.id IN ({u})
-        AND q.kind = 'folder' AND substr(x.path, 1, length(q.name)) = q.name)""",
+    "file": f"SELECT * FROM {{s}}.file x WHERE {_IN_OPEN_FOLDER}",
     "file_version": f"SELECT * FROM {{s}}.file_version x WHERE x.session_id NOT IN ({_SESSIONS})",
     "file_set_version": f"SELECT * FROM {{s}}.file_set_version x WHERE x.id NOT IN ({_VERSIONS})",
     "file_set": f"""SELECT n.id, n.project_id, n.name, n.role,
@@ -163,11 +168,9 @@ _TABLES = {
     "profiling": f"""SELECT * FROM {{s}}.profiling x WHERE NOT EXISTS (SELECT 1 FROM {{s}}.attribute_label l
         JOIN {{s}}.attribute_key k ON k.id = l.key_id AND k.project_id = x.project_id AND k.subject_kind = 'job'
         WHERE l.label = 'profile-' || x.number AND l.subject_id IN ({_JOBS}))""",
-    "attribute_key": f"""SELECT * FROM {{s}}.attribute_key x WHERE EXISTS (
-        SELECT 1 FROM {{s}}.attribute a WHERE a.key_id = x.id AND CASE x.subject_kind
-        WHEN 'job' THEN a.subject_id NOT IN ({_JOBS})
-        WHEN 'file_set' THEN a.subject_id NOT IN ({_VERSIONS}) ELSE TRUE END)
-        OR EXISTS (SELECT 1 FROM {{s}}.attribute_label a WHERE a.key_id = x.id)""",
+    "attribute_key": f"""SELECT * FROM {{s}}.attribute_key k WHERE
+        EXISTS (SELECT 1 FROM {{s}}.attribute a WHERE a.key_id = k.id AND {_IS_OF_OPEN_THING})
+        OR EXISTS (SELECT 1 FROM {{s}}.attribute_label a WHERE a.key_id = k.id AND {_IS_OF_OPEN_THING})""",
     # Nobody leans on another's bytes who may not see all: what the server has already would tell what is hidden.
     "object": """SELECT x.id, x.project_id, x.session_id, x.key, x.size_bytes, x.sha256,
         CAST(NULL AS TIMESTAMP) AS checked_at, x.emptied_at FROM {s}.object x""",

@@ -27,6 +27,9 @@ _NAMED = "SELECT 1 FROM file_set WHERE project_id = ? AND name = ?"
 _FILE = """
     SELECT v.number FROM file f JOIN file_version v ON v.file_id = f.id
     WHERE f.project_id = ? AND f.path = ? AND v.number IS NOT NULL"""
+_UPLOADED = """
+    SELECT 1 FROM upload_session s JOIN file_version v ON v.session_id = s.id JOIN file f ON f.id = v.file_id
+    WHERE s.project_id = ? AND s.key = ? LIMIT 1"""
 _VERSION = """
     SELECT 1 FROM file_set_version v JOIN file_set n ON n.id = v.file_set_id
     WHERE n.project_id = ? AND n.name = ? AND v.number = ?"""
@@ -48,7 +51,7 @@ class Told:
         if event.kind in _OF_ALL:
             return event
         if event.kind == "files_committed":
-            return msgspec.structs.replace(event, subject="files", details={})
+            return msgspec.structs.replace(event, subject="files", details={}) if self._sees_upload(event) else None
         lists = {name: list(filter(self._sees, event.details[name])) for name in _LISTS if name in event.details}
         if lists:
             return self._shortened(event, lists) if any(lists.values()) else None
@@ -64,6 +67,10 @@ class Told:
         counted = {"count": len(seen)} if "count" in event.details else {}
         subject = seen[0] if len(seen) == 1 else f"{len(seen)} things"
         return msgspec.structs.replace(event, subject=subject, details={**event.details, **lists, **counted})
+
+    def _sees_upload(self, event: Event) -> bool:
+        """Whether the user sees any file version that an upload made."""
+        return bool(batches.select(self._session, _UPLOADED, self._project, event.details.get("upload", "")))
 
     def _sees_alias(self, event: Event) -> bool:
         name = event.subject.partition(":")[0]

@@ -10,11 +10,12 @@ from sqlalchemy import delete, func, or_, select, update
 from acai_jupyter.contract.errors import UploadNotFound, printable
 from acai_jupyter.contract.ids import ProjectId, SessionId, UploadId, UserId
 from acai_jupyter.contract.states import StorageClass, UploadState
-from acai_server.db import batches, rows
+from acai_server.db import batches, rows, sight
 from acai_server.db.tables import (
     FileVersionRow,
     ObjectRow,
     ProjectRow,
+    RestrictedSessionRow,
     UploadEntryRow,
     UploadObjectRow,
     UploadSessionRow,
@@ -96,6 +97,10 @@ class UploadRecords:
         query = select(UploadSessionRow).where(
             UploadSessionRow.project_id == project, UploadSessionRow.user_id == user, UploadSessionRow.state == state
         )
+        if restrictions := sight.unseen():  # a session of theirs may have become restricted since
+            of_restricted = select(RestrictedSessionRow.session_id)
+            hidden = of_restricted.where(RestrictedSessionRow.restriction_id.in_(restrictions))
+            query = query.where(UploadSessionRow.id.not_in(hidden))
         if before is not None:
             of_it = UploadSessionRow.project_id == project, UploadSessionRow.user_id == user
             last = self._session.scalar(select(UploadSessionRow.id).where(*of_it, UploadSessionRow.key == before))

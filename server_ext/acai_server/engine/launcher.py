@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from acai_jupyter.contract.filesets import Entry
-    from acai_jupyter.contract.ids import JobId
+    from acai_jupyter.contract.ids import JobId, ProjectId
     from acai_server.db.database import Database
     from acai_server.db.filesets import StoredFileSet
     from acai_server.db.jobs import StoredAttempt, StoredJob
@@ -141,21 +141,26 @@ class Launcher:
     def _start(self, job: StoredJob, attempt: StoredAttempt) -> None:
         url, others = self._urls(job, attempt, LOG_SLOTS)
         request = job.request
-        share = (attempt.vcpu, attempt.memory_bytes, job.gpus)
-        name = runner_name(job, attempt)
         self._runner.start(
             Order(
-                name,
-                url,
-                *share,
-                request.image,
-                request.secrets,
-                GRACE_SECONDS,
-                request.template,
-                others,
-                request.resources.gpu_type,
+                attempt=runner_name(job, attempt),
+                launch_url=url,
+                vcpu=attempt.vcpu,
+                memory_bytes=attempt.memory_bytes,
+                gpus=job.gpus,
+                image=request.image,
+                secrets=request.secrets,
+                grace_seconds=GRACE_SECONDS,
+                profile=request.template,
+                others=others,
+                gpu_type=request.resources.gpu_type,
+                project=self._name_of(job.project_id) if request.secrets else "",
             )
         )
+
+    def _name_of(self, project: ProjectId) -> str:
+        with self._database.reading() as work:
+            return work.projects.name_of(project)
 
     def _urls(self, job: StoredJob, attempt: StoredAttempt, log_slots: int) -> tuple[str, tuple[str, ...]]:
         """Write what each agent is to do; returns where the first finds it, and where its gang does."""

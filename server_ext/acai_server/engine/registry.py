@@ -117,15 +117,15 @@ class Registry:
         self, work: Work, project: ProjectId, wanted: Sequence[CreateJob], beside: Beside = _NOTHING
     ) -> tuple[Given, list[StoredJob | None]]:
         """Refuse what `submit` would; else return what the jobs are given, and for each what earlier job answers it."""
-        self._check(wanted, has_code=beside.code is not None)
+        self._check(project, wanted, has_code=beside.code is not None)
         found = self._look_up(work, project, wanted, beside)
         earlier = [_answering(work, project, key) if request.cached else None for request, key in found.wanted]
         return found.given, earlier
 
-    def _check(self, wanted: Sequence[CreateJob], *, has_code: bool = False) -> None:
+    def _check(self, project: ProjectId, wanted: Sequence[CreateJob], *, has_code: bool = False) -> None:
         for request in wanted:
             requests.check(request, has_code=has_code)
-        self._check_room(wanted[0])
+        self._check_room(project, wanted[0])
 
     def _known(self, by: Submitter) -> Job | None:
         """The first job of this submission, if it was taken in before."""
@@ -145,8 +145,8 @@ class Registry:
 
         What was submitted before comes back as its first job.
         """
-        self._check(wanted)
         project = by.project
+        self._check(project, wanted)
         for _ in range(TRIES):
             with self._database.reading() as work:
                 fitted = self.fitted(work, project, wanted)
@@ -177,17 +177,24 @@ class Registry:
         parts = [memo.parts(request, data=data, code=code, variables=variables) for request in wanted]
         return _Found(given, [(request, memo.memo_of(each)) for request, each in zip(wanted, parts, strict=True)])
 
-    def _check_room(self, request: CreateJob) -> None:
-        """Refuse what no machine can hold, now or with the memory that it may get later."""
+    def _check_room(self, project: ProjectId, request: CreateJob) -> None:
+        """Refuse what no machine can hold, now or with the memory that it may get later; and secrets of others."""
         share = request.resources
         if self._limits is not None:
             requests.check_share(share, self._limits)
         largest = msgspec.structs.replace(share, memory_bytes=share.max_memory_bytes or share.memory_bytes)
+        secrets = request.secrets.values()
+        owner = self._name_of(project) if secrets else ""
         for wanted in (share, largest):
-            secrets = request.secrets.values()
-            refusal = self._runner.refuses(wanted, nodes=request.nodes, image=request.image, secrets=secrets)
+            refusal = self._runner.refuses(
+                wanted, nodes=request.nodes, image=request.image, secrets=secrets, project=owner
+            )
             if refusal:
                 raise JobRefused(reason=refusal)
+
+    def _name_of(self, project: ProjectId) -> str:
+        with self._database.reading() as work:
+            return work.projects.name_of(project)
 
     def explain_miss(self, project: ProjectId, number: int) -> MissReport:
         """Say why no earlier result answered a job."""

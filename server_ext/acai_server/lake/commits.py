@@ -291,7 +291,7 @@ def _finish(work: Work, stored: StoredUpload, prepared: Prepared) -> UploadResul
         ref = _file_set(work, stored, root, result)
         result = msgspec.structs.replace(result, file_set=ref)
     if made:
-        work.events.record(stored.project_id, "files_committed", f"{made} files")
+        work.events.record(stored.project_id, "files_committed", f"{made} files", upload=stored.key)
     work.uploads.commit(stored, root, msgspec.to_builtins(result), work.clock.now())
     return result
 

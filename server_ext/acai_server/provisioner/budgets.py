@@ -91,8 +91,13 @@ class Budgets:
         return self.listed(member)
 
     def left(self, work: Work, project: ProjectId, user: UserId) -> list[BudgetLeft]:
-        """Say what somebody may still spend: of the project's bounds and of their own."""
-        return [bound.left for bound in self.bounds(work, project) if bound.user in (None, user)]
+        """Return what a user may still spend, counting the jobs that the caller can see."""
+        is_partial = bool(sight.unseen())
+        return [
+            msgspec.structs.replace(bound.left, is_partial=is_partial)
+            for bound in self._bounds_as_seen(work, project)
+            if bound.user in (None, user)
+        ]
 
     def check(
         self, work: Work, project: ProjectId, user: UserId, expected: Callable[[], Expected | None], count: int
@@ -114,24 +119,37 @@ class Budgets:
                 continue
             one = bound.left
             if bound.share >= FULL or each * count > one.left_usd:
+                if sight.unseen():
+                    raise Conflict(_refusal_without_amount(one))
                 needs = f", and this is expected to cost {money(each * count)}" if bound.share < FULL else ""
                 used = f"{money(one.spent_usd)} of the {money(one.limit_usd)} of {one.name} are spent{needs}"
                 raise Conflict(f"{used[:1].upper()}{used[1:]}. {RAISE}")
 
     def bounds(self, work: Work, project: ProjectId) -> list[_Bound]:
-        """Return all bounds of a project but those of single jobs."""
+        """Return all bounds of a project except those of single jobs, with everything that was spent."""
+        with sight.everything():  # enforcement counts restricted jobs too
+            return self._bounds_as_seen(work, project)
+
+    def _bounds_as_seen(self, work: Work, project: ProjectId) -> list[_Bound]:
         found = work.budgets.of(project)
         if not any(one.month_usd is not None or one.total_usd is not None for _, one in found):
             return []
         now = work.clock.now()
         month = datetime(now.year, now.month, 1, tzinfo=UTC)
-        with sight.everything():  # what is spent counts, whoever may see on what
-            in_all = self._accounts.within(work, project, CostGroup.USER)
-            in_month = self._accounts.within(work, project, CostGroup.USER, month)
+        in_all = self._accounts.within(work, project, CostGroup.USER)
+        in_month = self._accounts.within(work, project, CostGroup.USER, month)
         return [bound for user, one in found for bound in _bounds(user, one, in_all, in_month, f"{month:%Y-%m}")]
 
 
 RAISE = "An admin of the project can raise it: acai project budget."
+
+
+def _refusal_without_amount(one: BudgetLeft) -> str:
+    """Refuse a job of a user who does not see everything that was spent."""
+    return (
+        f"The budget of {one.name}, {money(one.limit_usd)}, does not cover this. "
+        f"Jobs that you cannot see may have used part of it. {RAISE}"
+    )
 
 
 def _bounds(user: UserId | None, one: Budget, in_all: Costs, in_month: Costs, month: str) -> Iterator[_Bound]:

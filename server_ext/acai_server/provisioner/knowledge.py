@@ -247,10 +247,13 @@ class Library:
         return self._found(work, project, template, may_borrow=True)
 
     def _found(self, work: Work, project: ProjectId, template: str, *, may_borrow: bool) -> Knowledge | None:
-        newest = work.runs.newest(project, template)
+        newest: Any = work.runs.newest(project, template)
         if newest is None:
             return None
-        key = project, template, may_borrow, sight.unseen()
+        unseen = sight.unseen()
+        if unseen:  # a run, also of a lender, may have become restricted
+            newest = newest, work.restricted.hidden_jobs(unseen)
+        key = project, template, may_borrow, unseen
         with self._lock:
             kept = self._kept.get(key)
         if kept is None or kept[0] != newest:

@@ -81,10 +81,16 @@ class Gangs:
         return (self._alone.machine(),)
 
     def refuses(
-        self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
+        self,
+        resources: Resources,
+        *,
+        nodes: int = 1,
+        image: str | None = None,
+        secrets: Iterable[str] = (),
+        project: str = "",
     ) -> str:
         """See the protocol; all have to find room on this machine."""
-        return self._alone.refuses(times(resources, nodes), image=image, secrets=secrets)
+        return self._alone.refuses(times(resources, nodes), image=image, secrets=secrets, project=project)
 
     def fits(self, resources: Resources) -> str:
         """See the protocol."""

@@ -125,8 +125,14 @@ class ProcessRunner:
         capacity = self._capacity
         return Machine(cpus=capacity.vcpu, memory_bytes=capacity.memory_bytes, gpus=len(capacity.gpus))
 
-    def refuses(self, resources: Resources, *, image: str | None = None, secrets: Iterable[str] = ()) -> str:
-        """See the protocol. Who asks will soon start something, so what starts it is made ready."""
+    def refuses(
+        self, resources: Resources, *, image: str | None = None, secrets: Iterable[str] = (), project: str = ""
+    ) -> str:
+        """See the protocol. Secrets are those of the server's one user, whatever the project.
+
+        A caller will soon start something, so what starts it is made ready.
+        """
+        del project
         if image is not None:
             return "it names an image, and jobs on this machine run without; leave it out, or use a cluster"
         if not self._may_run():

@@ -34,6 +34,8 @@ class Order:
     """The URLs of the further agents of a gang, by rank from 1 on; each gets such a share of a machine."""
     gpu_type: str = ""
     """Of which type the GPUs are, where the price book has several; a runner may know where those are."""
+    project: str = ""
+    """The name of the job's project, for the secrets that belong to it."""
 
     @property
     def nodes(self) -> int:
@@ -93,11 +95,17 @@ class Runner(Protocol):
         ...
 
     def refuses(
-        self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
+        self,
+        resources: Resources,
+        *,
+        nodes: int = 1,
+        image: str | None = None,
+        secrets: Iterable[str] = (),
+        project: str = "",
     ) -> str:
         """Return why it can never run such a job, naming the limit; empty when it can. Quick: asked at each submit.
 
-        The resources are those of each node.
+        The resources are those of each node. Secrets may belong to projects, so `project` is the name of the job's.
         """
         ...
 

@@ -145,6 +145,16 @@ class RegistrySuite:
         user.look()
         assert user.lake.named("@out") == {"/kept/a": 1}
 
+    def test_a_runner_knows_whose_secrets_a_job_asks_for(self, user: JobUser) -> None:
+        project = user.lake.member.project
+        number = user.submit(secrets={"KEY": f"of-{project}"})
+        user.schedule()
+        order = next(order for order in user.runner.orders.values() if order.secrets)
+        assert (order.project, order.secrets) == (project, {"KEY": f"of-{project}"})
+        with pytest.raises(JobRefused, match="there is no secret 'of-another'"):
+            user.submit(secrets={"KEY": "of-another"})
+        assert user.job(number).state == "launching"
+
     def test_a_text_is_run_by_a_shell_and_a_list_as_it_is(self, user: JobUser) -> None:
         text, words = user.submit("echo a | wc"), user.submit(["echo", "a | wc"])
         user.schedule()

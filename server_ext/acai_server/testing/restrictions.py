@@ -21,9 +21,10 @@ from acai_jupyter.contract.errors import (
     UserNotFound,
 )
 from acai_jupyter.contract.filesets import CreateFileSet, RemoveFileSets
-from acai_jupyter.contract.jobs import CreateJob
+from acai_jupyter.contract.jobs import CreateJob, ResourceLimits
 from acai_jupyter.contract.lineage import LineageDirection
 from acai_jupyter.contract.metadata import ChangeMetadata, FindThings, ThingChange
+from acai_jupyter.contract.prices import PriceBook
 from acai_jupyter.contract.queries import (
     AffectedQuery,
     ClosureQuery,
@@ -38,12 +39,15 @@ from acai_jupyter.contract.states import InputRole, JobState, Role
 from acai_jupyter.contract.uploads import NewFile, PackedBlob, SentObject
 from acai_server.credentials.service import Credentials
 from acai_server.db import sight
+from acai_server.db.attempts import AttemptEnd
 from acai_server.db.sight import seeing
 from acai_server.lake import inside
 from acai_server.lake.restricting import MOST
 from acai_server.metadata.service import Attributes
 from acai_server.objects.memory import MemoryObjectStore
 from acai_server.provenance.service import Provenance
+from acai_server.provisioner.prices import Prices
+from acai_server.provisioner.service import Provisioner
 from acai_server.testing.lakes import SIGNER, LakeUser, hash_of
 
 if TYPE_CHECKING:
@@ -87,7 +91,7 @@ class Person:
         def submit() -> Any:
             with self._lab.database.writing() as work:
                 used = [(work.file_sets.find(self.project, parse_set(ref)).id, InputRole.DATA) for ref in inputs]
-                job = work.jobs.create(self.project, self.id, request, used, work.clock.now())
+                job = work.jobs.create(self.project, self.id, request, used, work.clock.now(), template="t")
                 work.events.record(self.project, "job_queued", f"job {job.number}")
                 return job
 
@@ -162,7 +166,10 @@ class Lab:
             made = inside.add_version(work, person.project, person.id, output, InputRole.DATA, entries)
             work.actions.add_output(job.id, made.id)
             work.jobs.set_output(job.id, made.id)
-            for state in (JobState.LAUNCHING, JobState.DOWNLOADING, JobState.RUNNING, JobState.UPLOADING):
+            attempt = work.jobs.begin_attempt(job, "test", f"key-{job.id}", work.clock.now())
+            assert attempt is not None
+            work.jobs.end_attempt(attempt.id, AttemptEnd(0, 10.0 + job.id, 11.0, 0.01, 0))
+            for state in (JobState.DOWNLOADING, JobState.RUNNING, JobState.UPLOADING):
                 work.jobs.advance(job.id, state, "", work.clock.now())
             work.jobs.advance(job.id, JobState.FINISHED, "", work.clock.now())
 
@@ -441,6 +448,23 @@ class RestrictionSuite:
         assert lab.bob.sets() == {"open": 1}
         with pytest.raises(Conflict, match="nothing is lifted of 'sums'"):
             lab.admin.lake("restrictions", "end_lift", "sums")
+
+    def test_a_model_forgets_runs_that_become_restricted(self, lab: Lab) -> None:
+        lab.restrict("@patients", "ann")
+        lab.ann.create("sums", "@patients")
+        lab.lift("sums")
+        hidden = [lab.ann.run("raw", "sums", parameters={"epoch": epoch}) for epoch in (5, 6, 7, 8)]
+        seen = [lab.bob.run("model", "open", parameters={"epoch": epoch}) for epoch in (1, 2, 3, 4)]
+        prices = Prices(lab.database, PriceBook())
+        provisioner = Provisioner(lab.database, prices, ResourceLimits(), tuple)
+
+        def known(person: Person) -> list[int]:
+            return sorted(run.job for run in person.do(provisioner.profile, person.project, "t").runs)
+
+        assert known(lab.bob) == hidden + seen
+        lab.admin.lake("restrictions", "end_lift", "sums")
+        assert known(lab.bob) == seen
+        assert known(lab.ann) == hidden + seen
 
     def test_one_version_can_be_lifted(self, lab: Lab) -> None:
         lab.restrict("/patients/", "ann")

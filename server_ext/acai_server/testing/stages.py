@@ -107,14 +107,21 @@ class StagedRunner:
         return (self.size,)
 
     def refuses(
-        self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
+        self,
+        resources: Resources,
+        *,
+        nodes: int = 1,
+        image: str | None = None,
+        secrets: Iterable[str] = (),
+        project: str = "",
     ) -> str:
         """See the protocol."""
         if nodes * resources.vcpu > self.size.cpus or resources.memory_bytes > self.size.memory_bytes:
             return "it asks for more than a machine has"
         if image is not None:
             return "it names an image"
-        return "".join(f"there is no secret '{name}'" for name in secrets if name != "known")
+        known = ("known", f"of-{project}")
+        return "".join(f"there is no secret '{name}'" for name in secrets if name not in known)
 
     def fits(self, resources: Resources) -> str:
         """See the protocol."""

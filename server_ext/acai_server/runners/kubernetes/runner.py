@@ -9,6 +9,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acai_jupyter.contract.errors import AcaiError, Unavailable
@@ -95,18 +96,24 @@ class KubernetesRunner:
         return self._nodes.room()
 
     def refuses(
-        self, resources: Resources, *, nodes: int = 1, image: str | None = None, secrets: Iterable[str] = ()
+        self,
+        resources: Resources,
+        *,
+        nodes: int = 1,
+        image: str | None = None,
+        secrets: Iterable[str] = (),
+        project: str = "",
     ) -> str:
         """See the protocol."""
         if not (image or self._settings.image):
             return "it names no image, and there is none for jobs that do not; give it one with --image"
         self._nodes_read.wait(self._patience())
         refused = self._nodes.refuses(resources, nodes)
-        wanted = sorted(secrets)
+        wanted = frozenset(secrets)
         if refused or not wanted:
             return refused
         try:
-            return self._run(self._secrets.refuses(wanted))
+            return self._run(self._secrets.refuses(project, wanted))
         except AcaiError as error:
             return str(error.details.get("reason", error.message))
 
@@ -126,10 +133,16 @@ class KubernetesRunner:
 
     def start(self, order: Order) -> None:
         """See the protocol."""
-        refused = self._run(self._secrets.refuses(sorted(order.secrets.values()))) if order.secrets else ""
-        if refused:
-            raise Unavailable(reason=refused)
-        self._run(self._start(order))
+        self._run(self._start(self._with_keys(order) if order.secrets else order))
+
+    def _with_keys(self, order: Order) -> Order:
+        """Return the order with the keys of its secrets; refuse what its project cannot use any more."""
+        wanted = frozenset(order.secrets.values())
+        found = self._run(self._secrets.find(order.project, wanted))
+        keys = {variable: key for variable, name in order.secrets.items() if (key := found[name]) is not None}
+        if len(keys) < len(order.secrets):
+            raise Unavailable(reason=self._run(self._secrets.refuses(order.project, wanted)))
+        return replace(order, secrets=keys)
 
     def renew(self, attempt: str, launch_url: str, others: tuple[str, ...] = ()) -> None:
         """See the protocol."""
@@ -218,7 +231,7 @@ class KubernetesRunner:
         settings = self._settings
         self._api = Api(access, settings.namespace or access.namespace)
         self._attempts = Attempts(self._api, settings, self._folder, news=self._tell, lines=self._tell_of_lines)
-        self._secrets = SecretKeys(self._api, settings.secrets)
+        self._secrets = SecretKeys(self._api, settings.secrets, settings.shared_secrets)
         self._shared = SharedAgent(self._api, self._agent, settings, self._attempts)
         seen, selector = self._attempts, objects.selector(settings.instance)
         self._filled: set[str] = set()

@@ -24,7 +24,9 @@ class KubernetesSettings:
     context: str = ""
     """A context of the kubeconfig. Empty: its current one."""
     secrets: str = "acai-secrets"
-    """The Secret whose keys are the secrets that jobs can ask for."""
+    """The Secret whose keys are the secrets of jobs."""
+    shared_secrets: frozenset[str] = frozenset()
+    """Its keys that jobs of every project can use; `*` for all that belong to no project."""
     run_as_user: int = 54321
     queue: str = ""
     """A queue of Kueue."""
