@@ -34,6 +34,7 @@ AcaiError
 ├── TooManyRows                413
 ├── TooManyKept                413
 ├── TooManyRequests            429
+│   └── TooManyWaiting
 ├── TooManyUploads             429
 ├── SearchTooLong              422
 ├── ServerFault                500
@@ -285,6 +286,12 @@ class TooManyRequests(AcaiError):
     """{user} makes more than {limit} requests a second; the next one is taken in {seconds} s."""
 
     code, status, exit_status = "too_many_requests", 429, 5
+
+
+class TooManyWaiting(TooManyRequests):
+    """{limit} of your requests to the pool '{what}' are waiting already; ask again in {seconds} s."""
+
+    code, status, exit_status = "too_many_waiting", 429, 5
 
 
 class TooManyRows(AcaiError):

@@ -20,6 +20,7 @@ from acai_jupyter.contract.errors import AcaiError, NotReady, SettingsBroken, Un
 from acai_server import __version__, hub
 from acai_server.api.counting import Requests
 from acai_server.api.limits import RequestLimits
+from acai_server.api.pools import SIZES, FairPool
 from acai_server.api.proxy import Upstream
 from acai_server.db.schema import has_pending_jobs
 from acai_server.records import ServerRecord, write_private
@@ -64,6 +65,7 @@ class Host:
         self.requests = Requests()
         self.limits = RequestLimits()
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
+        self.pools = {pool: FairPool(pool, size) for pool, size in SIZES.items()}
 
     async def start(self, address: str) -> None:
         """Take hold of the data, or attach to who has it. Never raises: the trouble is told to whoever asks."""
@@ -133,6 +135,8 @@ class Host:
                 await loop.run_in_executor(self.executor, self._services.close)
                 self._services = None
         self.executor.shutdown(wait=False)
+        for pool in self.pools.values():
+            pool.shutdown()
         self._let_go()
 
     def _take_hold(self) -> None:

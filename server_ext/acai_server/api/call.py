@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from acai_jupyter.contract.endpoints import Endpoint
 from acai_jupyter.contract.errors import JobNotFound
+from acai_server.api.pools import Departure
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, UserId
@@ -29,6 +30,8 @@ class Call:
     params: dict[str, str]
     query: Any
     body: Any
+    departure: Departure = field(default_factory=Departure)
+    """Whether the client still waits for the answer."""
 
     @property
     def project(self) -> ProjectId:

@@ -10,6 +10,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated  # the base hand
 
 from acai_server.api.base import BaseHandler
 from acai_server.api.call import Call, Operation
+from acai_server.api.pools import Pool, pool_of
 from acai_server.api.proxy import forward
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ class EndpointHandler(BaseHandler):
     operations: ClassVar[dict[str, Operation]] = {}
 
     def is_let_in_later(self) -> bool:
-        """Whether the verb does not wait for anything."""
+        """Whether the verb is done at once in one thread. For a pool it has to be known first whose turn it takes."""
         operation = self.operations.get(self.request.method or "")
-        return operation is not None and not inspect.iscoroutinefunction(operation)
+        is_plain = operation is not None and not inspect.iscoroutinefunction(operation)
+        return is_plain and pool_of(self.endpoint) is Pool.INTERACTIVE
 
     async def _serve(self, **params: str) -> None:
         endpoint = self.endpoint
@@ -37,12 +39,14 @@ class EndpointHandler(BaseHandler):
             result = await operation(call, self.look)
             await self.write_down_reads()
             await self.write_down(endpoint.status, call.body, result)
+        elif pool_of(endpoint) is not Pool.INTERACTIVE:
+            result = await self.perform_in_pool(partial(self._call, params), operation)
         else:
             result = await self.in_executor(self.perform, partial(self._call, params), operation)
         self.answer(result, endpoint.status)
 
     def _call(self, params: dict[str, str]) -> Call:
-        return Call(self.services, self.member, params, self.decode_query(), self.decode_body())
+        return Call(self.services, self.member, params, self.decode_query(), self.decode_body(), self.departure)
 
     get = allow_unauthenticated(_serve)
     post = put = patch = delete = get

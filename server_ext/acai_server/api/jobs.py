@@ -26,6 +26,7 @@ from acai_jupyter.contract.jobs import (
 from acai_jupyter.contract.plans import Plan, PlanJob
 from acai_jupyter.contract.queries import JobQuery, LogLines, LogQuery, OverviewQuery, SubmissionQuery, WaitQuery
 from acai_server.api.waits import until
+from acai_server.engine.read_limit import ReadLimit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -102,7 +103,8 @@ def explain_miss(call: Call) -> MissReport:
 def list_log_lines(call: Call) -> FoundLines:
     """List or find lines of a log."""
     query = call.queried(LogLines)
-    return call.services.engine.log_lines(call.project, call.job, query)
+    limit = ReadLimit(has_left=lambda: call.departure.has_left)
+    return call.services.engine.log_lines(call.project, call.job, query, limit)
 
 
 def kill_job(call: Call) -> Job:
