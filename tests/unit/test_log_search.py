@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acai_jupyter.contract.jobs import FoundLine, FoundLines, LogPlace
 from acai_server.engine.log_search import BEGIN, MOST_COUNTED, MOST_TOLD, WIDEST, LogSearch
 from acai_server.engine.read_limit import BLOCK_BYTES, ClientLeft, ReadLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from acai_jupyter.contract.jobs import FoundLine, FoundLines, LogPlace
 
 
 def search(pieces: list[bytes], text: str) -> FoundLines:

@@ -304,7 +304,7 @@ class BaseHandler(APIHandler):
         error = self._as_ours(status_code, (kwargs.get("exc_info") or (None, None, None))[1])
         if isinstance(error, MethodNotAllowed):
             self.set_header("Allow", ", ".join(self.endpoints))
-        if isinstance(error, TooManyRequests):
+        if error.status == TooManyRequests.status and "seconds" in error.details:
             self.set_header("Retry-After", str(math.ceil(error.details["seconds"])))
         details = {name: value for name, value in error.details.items() if isinstance(value, str | int | float | bool)}
         body = ErrorBody(ErrorDetail(error.code, error.message, details | {"request_id": self.request_id}))
