@@ -35,6 +35,7 @@ AcaiError
 ├── TooManyKept                413
 ├── TooManyRequests            429
 │   └── TooManyWaiting
+├── TooManyStreams             429
 ├── TooManyUploads             429
 ├── SearchTooLong              422
 ├── ServerFault                500
@@ -304,6 +305,12 @@ class TooManyKept(AcaiError):
     """{owner} has {limit} {things}, which is the most. Take one away that is not needed any more."""
 
     code, status, exit_status = "too_many_kept", 413, 2
+
+
+class TooManyStreams(AcaiError):
+    """{user} has {limit} streams of events open, the most for one user. Close pages or widgets that are not in use."""
+
+    code, status, exit_status = "too_many_streams", 429, 5
 
 
 class TooManyUploads(AcaiError):

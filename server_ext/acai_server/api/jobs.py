@@ -31,6 +31,7 @@ from acai_server.engine.read_limit import ReadLimit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from acai_jupyter.contract.events import Event
     from acai_jupyter.contract.overviews import Overview
     from acai_server.api.call import Call, Operations
 
@@ -67,9 +68,14 @@ async def get_job(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> Job:
     engine = call.services.engine
     if query.wait_seconds:
         over = partial(in_thread, engine.has_ended, call.project, call.job)
-        await until(over, call.services.events, query.wait_seconds)
+        await until(over, call.following(partial(_is_of_job, call.job)), query.wait_seconds)
     job: Job = await in_thread(engine.job, call.project, call.job)
     return job
+
+
+def _is_of_job(number: int, event: Event) -> bool:
+    """Whether an event can mean that a job has ended; one of another job cannot."""
+    return event.subject == f"job {number}" or not event.subject.startswith("job ")
 
 
 async def get_log(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> LogPage:
