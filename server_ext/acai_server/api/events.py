@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -176,12 +175,12 @@ class EventStreamHandler(WebSocketMixin, WebSocketHandler, BaseHandler):
         """How long to wait for news: until something is sent in any case, or the token expires."""
         patience = deadline - time.monotonic()
         expires = self.member.expires_at
-        left = patience if expires is None else (expires - datetime.now(UTC)).total_seconds()
+        left = patience if expires is None else (expires - self.services.events.now()).total_seconds()
         return max(0.1, min(patience, left))
 
     def _has_expired(self) -> bool:
         expires = self.member.expires_at
-        return expires is not None and expires <= datetime.now(UTC)
+        return expires is not None and expires <= self.services.events.now()
 
     async def _relay(self, source: WebSocketClientConnection) -> None:
         """Pass on what the server that has the data sends; when it goes, so does this connection."""

@@ -125,6 +125,10 @@ class EventRecords:
         """Return when the newest event was written."""
         return self._session.scalar(select(func.max(EventRow.created_at)))
 
+    def oldest_time(self) -> datetime | None:
+        """Return when the oldest event that is kept was written."""
+        return self._session.scalar(select(func.min(EventRow.created_at)))
+
     def prune(self, before: datetime) -> int:
         """Drop the events written before a moment, except the newest of each project; returns how many."""
         return batches.changed(self._session, _PRUNE, batches.as_stored(self._session, before))

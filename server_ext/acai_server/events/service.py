@@ -8,6 +8,7 @@ from acai_jupyter.contract.events import Event, EventPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from acai_jupyter.contract.ids import ProjectId
     from acai_server.db.database import Database
@@ -68,6 +69,10 @@ class Events:
         """Return what the caller may see of events."""
         with self._database.reading() as work:
             return work.events.visible(project, events)
+
+    def now(self) -> datetime:
+        """Return the time that expiries are compared with."""
+        return self._database.now()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be woken when there may be more."""
