@@ -1,6 +1,6 @@
-"""Many readers at once: the latency of /status while 100 users search a large log, and of writes beside open streams.
+"""Many readers at once: the latency of /status while 100 users search a large log, and of writes with open streams.
 
-The readers run in a process of their own; half of them leave before they are answered.
+The readers run in a separate process; half of their requests are abandoned before the answer.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _percentile(seconds: Sequence[float], part: float) -> float:
 
 @contextmanager
 def _beside(work: Callable[..., Any], arguments: tuple[Any, ...]) -> Iterator[None]:
-    """Let some work go on in a process of its own, from the moment at which it says that it has begun."""
+    """Run some work in another process; enter once it reports that it has begun."""
     context = multiprocessing.get_context("spawn")
     begun = context.Event()
     process = context.Process(target=_run, args=(work, arguments, begun), daemon=True)

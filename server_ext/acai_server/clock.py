@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 JUMP = timedelta(days=1)
 """A clock that is set forward by more than this is not followed at once. A virtual machine may be paused for hours."""
 ACCEPTED_AFTER = timedelta(days=7)
-"""A jump that has stood for so long, of time in which a server ran, is followed: the clock may be right, after all."""
+"""After this much running time a persistent jump is followed: the clock may be right after all."""
 _CAUGHT_UP = 0.1
 """The share of each second that is caught up while the recorded time is ahead of the machine's."""
 

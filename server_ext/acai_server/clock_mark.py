@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INTERVAL_SECONDS = 10.0
 WRITTEN_EVERY = timedelta(minutes=10)
 ABSENCE = timedelta(days=365)
-"""A server that seems to have been off for longer is told of, and follows its clock later."""
+"""A longer absence is reported, and the clock is followed only after a week of running."""
 _LITTLE_SECONDS = 60
 _log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
 
 
 class ClockFile:
-    """`clock.json` in the data folder. One that cannot be read is as good as none."""
+    """`clock.json` in the data folder. An unreadable file counts as missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -87,7 +87,7 @@ class ClockWatch(Periodic):
         self.step()
 
     def notices(self) -> list[str]:
-        """Return what people are to know of the clock now."""
+        """Return the current warnings about the clock."""
         doubt = self._clock.doubt
         return [*self._said, *([] if doubt is None else [sentence(doubt, self._clock.now())])]
 

@@ -56,6 +56,6 @@ class Services:
     data_folder: str | None
     started_at: datetime
     notices: Callable[[], list[str]]
-    """What people are to know of this server now."""
+    """Current warnings for users of this server."""
     close: Callable[[], None]
     """Ends the loops and gives back what was opened. Safe to call twice."""

@@ -1,4 +1,4 @@
-"""One reader of events for all who follow them: what it costs, and that nobody is told more than they may see."""
+"""The feed of events: its cost does not grow with the readers, and each reader gets only what is visible to them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run(database: Database, test: Callable[[Hall], Awaitable[None]]) -> None:
 
 
 async def told(follower: Follower, since: int = 0) -> list[str]:
-    """The subjects that a reader is told of."""
+    """The subjects that a reader receives."""
     update = await follower.wait(PATIENCE_SECONDS)
     assert isinstance(update, Update)
     text = update.page.text_after(since)
@@ -133,7 +133,7 @@ def test_more_than_a_page_is_read_in_pages(database: Database) -> None:
     run(database, test)
 
 
-def test_who_takes_nothing_costs_no_memory_and_learns_what_it_has_missed(database: Database) -> None:
+def test_a_slow_reader_keeps_one_update_and_learns_what_it_missed(database: Database) -> None:
     async def test(hall: Hall) -> None:
         slow, quick = hall.follow(), hall.follow()
         for number in range(1, 4):
@@ -146,7 +146,7 @@ def test_who_takes_nothing_costs_no_memory_and_learns_what_it_has_missed(databas
     run(database, test)
 
 
-def test_nobody_is_told_of_what_is_hidden_from_them(database: Database) -> None:
+def test_readers_do_not_receive_what_is_hidden_from_them(database: Database) -> None:
     lab = Lab(database)
     lab.admin.put("patients", patients__one=b"1")
     lab.restrict("@patients", "ann")

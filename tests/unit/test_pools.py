@@ -1,4 +1,4 @@
-"""Users share a pool of threads in turns, and what nobody waits for any more is not begun."""
+"""Users share a pool of threads in turns, and abandoned tasks are not started."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Work:
 
 
 async def settled(pool: FairPool, running: int, waiting: int) -> None:
-    while (pool.running, pool.waiting) != (running, waiting):  # noqa: ASYNC110 (the pool tells nobody)
+    while (pool.running, pool.waiting) != (running, waiting):  # noqa: ASYNC110 (the pool has no event for it)
         await asyncio.sleep(0)
 
 
@@ -72,7 +72,7 @@ def test_one_user_holds_a_share_of_the_threads_and_others_come_before_their_queu
     run(test)
 
 
-def test_what_waits_for_a_client_that_leaves_is_never_begun() -> None:
+def test_queued_work_of_a_client_that_leaves_is_never_started() -> None:
     async def test() -> None:
         pool, work, departures = FairPool("test", Size(1, 1)), Work(), [Departure() for _ in range(60)]
         first = asyncio.ensure_future(pool.run("ann", work.of("ann"), Departure()))
@@ -125,7 +125,7 @@ def test_a_task_that_fails_or_is_cancelled_gives_its_thread_back() -> None:
         waiting.cancel()
         running.cancel()
         await asyncio.gather(running, waiting, return_exceptions=True)
-        assert pool.running == 1, "the thread is busy until its work ends, whether or not somebody waits for it"
+        assert pool.running == 1, "the thread is busy until its work ends, even when the waiting task was cancelled"
         work.may_end.set()
         assert await pool.run("ann", work.of("ann"), Departure()) == "ann"
         pool.shutdown()
@@ -133,7 +133,7 @@ def test_a_task_that_fails_or_is_cancelled_gives_its_thread_back() -> None:
     run(test)
 
 
-def test_what_grows_with_data_does_not_share_threads_with_what_a_page_waits_for() -> None:
+def test_bulk_endpoints_do_not_share_threads_with_interactive_ones() -> None:
     pools = {endpoint.name: pool_of(endpoint) for endpoint in ALL}
     assert set(pools.values()) == {Pool.INTERACTIVE, *SIZES}
     assert SIZES[Pool.LOGS].per_user == 1, "one search in a log at a time for each user"

@@ -78,7 +78,7 @@ class BaseHandler(APIHandler):
         self.departure = Departure()
 
     def on_connection_close(self) -> None:
-        """Tell work that is under way that nobody waits for it any more."""
+        """Let work in progress know that the client has left."""
         self.departure.leave()
         super().on_connection_close()
 

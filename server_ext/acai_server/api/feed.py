@@ -1,6 +1,6 @@
-"""Tells the streams and waiting requests of one server what is new: one reader of the event table for all of them.
+"""Delivers new events to the streams and waiting requests of one server: one reader of the event table for all.
 
-A write only sets a flag. The feed then reads once, in one thread, and hands the result out in slices, so that neither
+A write only sets a flag. The feed then reads once, in one thread, and delivers the result in slices, so that neither
 writes nor other requests wait for a thousand readers.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from acai_server.events.service import Events
 
 SLICE = 20
-"""How many readers are told before others get a turn on the event loop."""
+"""How many readers are served before other work gets a turn on the event loop."""
 PAUSE = 9.0
 """After each slice it pauses this many times as long as the slice took: delivery takes a tenth of the event loop."""
 _LONGEST_PAUSE_SECONDS = 0.25
@@ -39,14 +39,14 @@ _log = logging.getLogger("acai_server.api")
 
 
 class Caller(NamedTuple):
-    """What a reader has shown: a token, or none for the server's own user, and the project that it reads."""
+    """A reader's credential (a token, or none for the server's own user) and the project it reads."""
 
     token: str | None
     project: str
 
 
 class Page:
-    """News as readers with the same view are told them; encoded once for all who have seen as much."""
+    """News as visible to readers with the same restrictions; encoded once for all at the same position."""
 
     def __init__(self, begin: int, last: int, events: list[Event]) -> None:
         self.begin = begin
@@ -64,7 +64,7 @@ class Page:
 
 
 class Update(NamedTuple):
-    """What a reader is told: a page, and who they are now."""
+    """What a reader receives: a page, and its current membership."""
 
     page: Page
     member: Member
@@ -72,7 +72,7 @@ class Update(NamedTuple):
 
 
 class Follower:
-    """One reader. What was not taken is replaced by what is newer; who has missed something reads the table."""
+    """One reader. A newer update replaces one that was not taken; a reader that missed some reads the table."""
 
     def __init__(
         self, feed: Feed, caller: Caller, project: ProjectId, concerns: Callable[[Event], bool] | None
@@ -89,11 +89,11 @@ class Follower:
         self._feed.forget(self)
 
     def caught_up(self, last: int) -> None:
-        """Say up to which number the reader knows all events, so that the feed need not begin before it."""
+        """Report the number up to which the reader has all events, so that the feed can begin after it."""
         self._feed.begin_at(self.project, last)
 
     async def wait(self, seconds: float) -> Update | None:
-        """Return what is new, or None when nothing is within this time; raise why the reader is refused."""
+        """Return what is new, or None after this time; raise the reason when the reader is refused."""
         if self._update is None:
             self._waiter = asyncio.get_running_loop().create_future()
             with suppress(asyncio.TimeoutError):
@@ -110,12 +110,12 @@ class Follower:
             self._waiter.set_result(None)
 
     def is_concerned(self, events: list[Event]) -> bool:
-        """Whether it is to be told of events of its project."""
+        """Whether these events of its project are delivered to it."""
         return bool(events) if self._concerns is None else any(map(self._concerns, events))
 
     @property
     def waits_for_anything(self) -> bool:
-        """Whether it sends all that is new; else it looks at something again when it is woken."""
+        """Whether it forwards every event; otherwise it checks a condition when it is woken."""
         return self._concerns is None
 
 
@@ -128,7 +128,7 @@ class Round(NamedTuple):
     """Projects of which it was not known before where their streams are."""
 
     def concerns(self, follower: Follower) -> bool:
-        """Whether a reader is to be told. What waits checks again after a wake-up without events, too."""
+        """Whether a reader gets an update. Waiting requests also check again after a wake-up without events."""
         if isinstance(self.updates[follower.caller], AcaiError) or follower.project in self.begun:
             return True
         if any(one.events for one in self.news.values()):
@@ -137,7 +137,7 @@ class Round(NamedTuple):
 
 
 class Feed:
-    """Between `follow` and `close` of its followers it listens. Belongs to the event loop, but for what it reads."""
+    """Runs while it has followers. Used from the event loop, except `wake`, which any thread may call."""
 
     def __init__(self, events: Events, credentials: Credentials, in_thread: Callable[..., Awaitable[Round]]) -> None:
         self._events = events
@@ -153,7 +153,7 @@ class Feed:
         self._unlisten = events.listen(self.wake)
 
     def follow(self, caller: Caller, project: ProjectId, concerns: Callable[[Event], bool] | None = None) -> Follower:
-        """Begin to tell a reader what is new in a project; with `concerns` only where that is true of an event."""
+        """Add a reader of a project; with `concerns` it is only woken by events for which that is true."""
         follower = Follower(self, caller, project, concerns)
         self._followers[follower] = None
         self._readers[project] += 1
@@ -163,7 +163,7 @@ class Feed:
         return follower
 
     def forget(self, follower: Follower) -> None:
-        """Tell a reader no more."""
+        """Remove a reader."""
         if follower not in self._followers:
             return
         del self._followers[follower]
@@ -177,7 +177,7 @@ class Feed:
             self._positions[project] = last
 
     def wake(self) -> None:
-        """Look again soon. From any thread, and as cheap with a thousand readers as with one."""
+        """Request another look at the table. Thread-safe; costs the same for any number of readers."""
         if not self._is_woken:
             self._is_woken = True
             with suppress(RuntimeError):  # the loop has ended
@@ -218,7 +218,7 @@ class Feed:
         return found
 
     async def _deliver(self, followers: list[Follower], updates: dict[Caller, Update | AcaiError]) -> None:
-        """Tell readers in slices, and pause after each."""
+        """Serve readers in slices, and pause after each."""
         for at in range(0, len(followers), SLICE):
             began = time.thread_time()
             for follower in followers[at : at + SLICE]:
@@ -229,7 +229,7 @@ class Feed:
             await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
 
     def _read(self, callers: dict[Caller, ProjectId], positions: dict[ProjectId, int | None]) -> Round:
-        """Read what is new, and who the callers are; each view of a project is made once. Blocks."""
+        """Read new events and identify the callers; each distinct view of a project is built once. Blocks."""
         events, credentials = self._events, self._credentials
         news = events.news({project: positions.get(project) for project in callers.values()})
         tokens: dict[str, set[str | None]] = {}

@@ -1,7 +1,7 @@
 """Threads for requests whose work grows with the users' data, apart from those that answer interactive requests.
 
-Each pool runs at most a few tasks of one user at a time, and users take turns: whoever sends a hundred requests waits
-for their own, not others for them. What waits in a queue holds no thread.
+Each pool runs at most a few tasks of one user at a time, and users take turns: a user who sends a hundred requests
+delays only their own. What waits in a queue holds no thread.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class ReadLimit:
         """Whether `blocks` stopped before the end of what it was given."""
 
     def blocks(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """Cut pieces into blocks and give them until a limit is reached; raise `ClientLeft` when nobody waits.
+        """Cut pieces into blocks and give them until a limit is reached; raise `ClientLeft` once the client has left.
 
         After each block it rests as long as the block took. Without that, a thread that waits for the interpreter
         lock would get it only every 5 ms, and a request needs it a dozen times.

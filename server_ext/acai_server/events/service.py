@@ -20,7 +20,7 @@ HEARTBEAT_SECONDS = 20.0
 
 
 class News(NamedTuple):
-    """The events of a project after one number and up to another, whoever may see them."""
+    """The events of a project after one number and up to another, before any visibility filter."""
 
     begin: int
     last: int
