@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from acai_server.db.sight import Sight
     from acai_server.events.service import Events
 
-SLICE = 20
+SLICE = 10
 """How many readers are served before other work gets a turn on the event loop."""
-PAUSE = 9.0
-"""After each slice it pauses this many times as long as the slice took: delivery takes a tenth of the event loop."""
+PAUSE = 19.0
+"""After each slice it pauses this many times as long as the slice took: delivery takes a twentieth of the event loop."""
 _LONGEST_PAUSE_SECONDS = 0.25
 _log = logging.getLogger("acai_server.api")
 
