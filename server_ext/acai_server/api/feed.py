@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SLICE = 10
 """How many readers are served before other work gets a turn on the event loop."""
 PAUSE = 19.0
-"""After each slice it pauses this many times as long as the slice took: delivery takes a twentieth of the event loop."""
+"""Pause after a slice, as a multiple of its duration: delivery takes a twentieth of the event loop."""
 _LONGEST_PAUSE_SECONDS = 0.25
 _log = logging.getLogger("acai_server.api")
 
