@@ -28,6 +28,7 @@ NAMES = (
     "notebook",
     "panels",
     "provenance",
+    "readers",
     "team",
     "tutorials",
     "views",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -29,18 +29,19 @@ from acai_jupyter.transfer.connections import Connections
 from acai_jupyter.transfer.errors import Refused, TransferError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from acai_jupyter.contract.projects import Status
     from acai_jupyter.contract.uploads import Store
     from acai_jupyter.transfer.connections import Answer
 
 ResponseT = TypeVar("ResponseT")
+ResultT = TypeVar("ResultT")
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
 PIECE_BYTES = 256 * 1024
 HELD_BACK_SECONDS = 30.0
-"""So long who asks too often goes on asking."""
+"""For this long a request that is refused with 429 is repeated."""
 
 
 class Client:
@@ -90,7 +91,10 @@ class Client:
     def stream(self, endpoint: Endpoint[Any], *, query: Any = None, **params: Any) -> Generator[bytes]:
         """Call an endpoint that answers with bytes, and give them as they come."""
         project = self.connection.project or self.status.project
-        with self._request(endpoint, {"project": project, **params}, None, query or {}) as answer:
+        with ExitStack() as opened:
+            answer = _patiently(
+                lambda: opened.enter_context(self._request(endpoint, {"project": project, **params}, None, query or {}))
+            )
             while piece := answer.read_some(PIECE_BYTES):
                 yield piece
 
@@ -111,26 +115,15 @@ class Client:
     def _send(
         self, endpoint: Endpoint[ResponseT], params: dict[str, Any], body: msgspec.Struct | None, query: dict[str, Any]
     ) -> ResponseT:
-        data = self._patiently(endpoint, params, body, query)
+        def asked() -> bytes:
+            with self._request(endpoint, params, body, query) as answer:
+                return answer.read()
+
+        data = _patiently(asked)
         try:
             return msgspec.json.decode(data, type=endpoint.response)
         except msgspec.MsgspecError as error:
             raise Unavailable(reason=f"its answer is not understood ({error})") from error
-
-    def _patiently(
-        self, endpoint: Endpoint[Any], params: dict[str, Any], body: msgspec.Struct | None, query: dict[str, Any]
-    ) -> bytes:
-        """Return the answer; who asks too often waits as long as the server says, and asks again."""
-        until = time.monotonic() + HELD_BACK_SECONDS
-        while True:
-            try:
-                with self._request(endpoint, params, body, query) as answer:
-                    return answer.read()
-            except TooManyRequests as error:
-                seconds = float(error.details.get("seconds", 1.0))
-                if time.monotonic() + seconds > until:
-                    raise
-                time.sleep(seconds)
 
     @contextmanager
     def _request(
@@ -149,6 +142,19 @@ class Client:
             raise from_body(_json(error.answer), error.status) from error
         except TransferError as error:
             raise _away(self.connection.url, error) from error
+
+
+def _patiently(ask: Callable[[], ResultT]) -> ResultT:
+    """Return an answer; after a refusal for too many requests, wait as long as the server says and ask again."""
+    until = time.monotonic() + HELD_BACK_SECONDS
+    while True:
+        try:
+            return ask()
+        except TooManyRequests as error:
+            seconds = float(error.details.get("seconds", 1.0))
+            if time.monotonic() + seconds > until:
+                raise
+            time.sleep(seconds)
 
 
 def _away(url: str, error: TransferError) -> Unavailable:

@@ -34,6 +34,8 @@ AcaiError
 ├── TooManyRows                413
 ├── TooManyKept                413
 ├── TooManyRequests            429
+│   └── TooManyWaiting
+├── TooManyStreams             429
 ├── TooManyUploads             429
 ├── SearchTooLong              422
 ├── ServerFault                500
@@ -287,6 +289,12 @@ class TooManyRequests(AcaiError):
     code, status, exit_status = "too_many_requests", 429, 5
 
 
+class TooManyWaiting(TooManyRequests):
+    """{limit} of your requests to the pool '{what}' are waiting already; ask again in {seconds} s."""
+
+    code, status, exit_status = "too_many_waiting", 429, 5
+
+
 class TooManyRows(AcaiError):
     """At most {limit} rows are answered at once; ask for so many, and then for those after the last."""
 
@@ -297,6 +305,12 @@ class TooManyKept(AcaiError):
     """{owner} has {limit} {things}, which is the most. Take one away that is not needed any more."""
 
     code, status, exit_status = "too_many_kept", 413, 2
+
+
+class TooManyStreams(AcaiError):
+    """{user} has {limit} streams of events open, the most for one user. Close pages or widgets that are not in use."""
+
+    code, status, exit_status = "too_many_streams", 429, 5
 
 
 class TooManyUploads(AcaiError):

@@ -292,14 +292,27 @@ class FoundLine(msgspec.Struct, frozen=True):
     """So many stand behind that."""
 
 
+class LogPlace(msgspec.Struct, frozen=True):
+    """A place in a log where a line begins: a byte, and the number of lines before it."""
+
+    offset: int
+    lines: int
+
+
 class FoundLines(msgspec.Struct, frozen=True):
-    """Lines of a log: the first of those that were asked for, how many of these there are, and among how many."""
+    """Lines of a log: the first of those that were asked for, how many of these there are, and among how many.
+
+    One request reads a bounded part of a log. Where `next` is set the rest was not read yet: ask again with its
+    `offset` and `lines`, and add up what is found.
+    """
 
     lines: list[FoundLine]
     count: int
     of: int
     is_cut: bool = False
-    """There are so many that it was not looked further."""
+    """The log was not read to its end."""
+    next: LogPlace | None = None
+    """Where to continue; None when the question is answered."""
 
 
 class RemoveJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -139,6 +139,9 @@ class LogLines(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Limit = 100
     attempt: Number | None = None
     node: Number = 0
+    offset: Number = 0
+    lines: Number = 0
+    """The place at which a search continues: `next` of the last answer."""
 
 
 class AttemptQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

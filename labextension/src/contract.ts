@@ -919,12 +919,15 @@ export interface IFoundLine {
 
 /**
  * Lines of a log: the first of those that were asked for, how many of these there are, and among how many.
+ * One request reads a bounded part of a log. Where `next` is set the rest was not read yet: ask again with its
+ * `offset` and `lines`, and add up what is found.
  */
 export interface IFoundLines {
   lines: IFoundLine[];
   count: number;
   of: number;
   is_cut?: boolean;
+  next?: ILogPlace | null;
 }
 
 /**
@@ -1183,6 +1186,14 @@ export interface ILogPage {
   ended: boolean;
   attempt?: number;
   displays?: number;
+}
+
+/**
+ * A place in a log where a line begins: a byte, and the number of lines before it.
+ */
+export interface ILogPlace {
+  offset: number;
+  lines: number;
 }
 
 /**

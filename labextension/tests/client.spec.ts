@@ -123,4 +123,32 @@ describe('AcaiClient', () => {
       'v1/projects/a%20b/events/stream'
     ]);
   });
+
+  it('waits as long as the server says when it makes too many requests', async () => {
+    vi.useFakeTimers();
+    const refused = () =>
+      Response.json({}, { status: 429, headers: { 'Retry-After': '2' } });
+    const transport = new FakeTransport([refused, refused, answer({ a: 1 })]);
+    const asked = new AcaiClient(transport).request('v1/status');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(transport.paths).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(transport.paths).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await asked).toEqual({ a: 1 });
+    vi.useRealTimers();
+  });
+
+  it('gives up on a server that refuses for half a minute', async () => {
+    vi.useFakeTimers();
+    const refused = () =>
+      Response.json({}, { status: 429, headers: { 'Retry-After': '7' } });
+    const transport = new FakeTransport([refused]);
+    const asked = new AcaiClient(transport).request('v1/status');
+    const outcome = expect(asked).rejects.toMatchObject({ status: 429 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    await outcome;
+    expect(transport.paths).toHaveLength(5);
+    vi.useRealTimers();
+  });
 });

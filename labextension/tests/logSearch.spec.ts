@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IFoundLines } from '../src/contract';
 import { AcaiError } from '../src/core/errors';
-import { type INear, LogSearch } from '../src/core/logSearch';
+import { type ILogQuestion, LogSearch } from '../src/core/logSearch';
 import { textOf } from '../src/core/logTail';
 
 function answer(...texts: string[]): IFoundLines {
@@ -16,14 +16,16 @@ describe('LogSearch', () => {
   });
 
   it('asks for what was typed last, when nobody types', async () => {
-    const find = vi.fn((text: string) => Promise.resolve(answer(text)));
+    const find = vi.fn(({ text }: ILogQuestion) =>
+      Promise.resolve(answer(text))
+    );
     const search = new LogSearch(find, () => undefined);
     search.look('e');
     await vi.advanceTimersByTimeAsync(100);
     search.look('er');
     expect(search.isAsking).toBe(true);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(find.mock.calls).toEqual([['er']]);
+    expect(find.mock.calls.map(([asked]) => asked.text)).toEqual(['er']);
     expect(search.isAsking).toBe(false);
     expect(search.lines?.map(one => textOf(one.line))).toEqual(['er']);
     search.look('');
@@ -45,14 +47,16 @@ describe('LogSearch', () => {
     waiting[0]?.(answer('an old line'));
     await vi.advanceTimersByTimeAsync(0);
     expect(search.lines).toBeNull();
-    expect(find).toHaveBeenLastCalledWith('new');
+    expect(find).toHaveBeenLastCalledWith(
+      expect.objectContaining({ text: 'new' })
+    );
     waiting[1]?.(answer('a new line'));
     await vi.advanceTimersByTimeAsync(0);
     expect(search.found?.lines[0]?.text).toBe('a new line');
   });
 
   it('says why there is no answer, and finds again', async () => {
-    const find = vi.fn((text: string) =>
+    const find = vi.fn(({ text }: ILogQuestion) =>
       text === 'a'
         ? Promise.reject(new Error('away'))
         : Promise.resolve(answer(text))
@@ -68,7 +72,9 @@ describe('LogSearch', () => {
   });
 
   it('asks again by itself for what was not answered', async () => {
-    const find = vi.fn((text: string) => Promise.resolve(answer(text)));
+    const find = vi.fn(({ text }: ILogQuestion) =>
+      Promise.resolve(answer(text))
+    );
     find.mockRejectedValueOnce(new AcaiError('unavailable', 'Away.', 503));
     const search = new LogSearch(find, () => undefined);
     search.look('a');
@@ -78,7 +84,7 @@ describe('LogSearch', () => {
   });
 
   it('goes nowhere while nothing is looked for, and by no hits of another text', async () => {
-    const find = vi.fn((text: string, near: INear = {}) =>
+    const find = vi.fn(({ text, near = {} }: ILogQuestion) =>
       Promise.resolve({
         lines: [{ number: near.after === undefined ? 7 : 40, text }],
         count: 1,
@@ -92,7 +98,7 @@ describe('LogSearch', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     search.look('loss');
     expect(await search.hit(0, 1)).toBe(40);
-    expect(find.mock.lastCall).toEqual(['loss', { after: 0 }]);
+    expect(find.mock.lastCall).toEqual([{ text: 'loss', near: { after: 0 } }]);
   });
 
   it('asks once more for the same text when it is told to while it asks', async () => {
@@ -122,7 +128,7 @@ describe('LogSearch', () => {
 
   it('goes from one to the next behind those that are told, and begins anew', async () => {
     const all = Array.from({ length: 9 }, (_, at) => 10 * (at + 1));
-    const find = vi.fn((text: string, near: INear = {}) => {
+    const find = vi.fn(({ text, near = {} }: ILogQuestion) => {
       const { after, before } = near;
       const told =
         after !== undefined
@@ -166,5 +172,88 @@ describe('LogSearch', () => {
     ]);
     search.look('');
     expect(search.instead(7)).toBeUndefined();
+  });
+
+  it('goes on by itself to the end of a long log, and shows what it has', async () => {
+    const parts: IFoundLines[] = [
+      {
+        lines: [{ number: 3, text: 'an err' }],
+        count: 1,
+        of: 5,
+        is_cut: true,
+        next: { offset: 50, lines: 5 }
+      },
+      {
+        lines: [{ number: 8, text: 'another err' }],
+        count: 1,
+        of: 9,
+        is_cut: false
+      }
+    ];
+    const waiting: (() => void)[] = [];
+    const find = vi.fn(
+      (question: ILogQuestion) =>
+        new Promise<IFoundLines>(resolve => {
+          const part = question.from === undefined ? 0 : 1;
+          waiting.push(() => {
+            resolve(parts[part]!);
+          });
+        })
+    );
+    const search = new LogSearch(find, () => undefined);
+    search.look('err');
+    await vi.advanceTimersByTimeAsync(1_000);
+    waiting[0]?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(search.isAsking).toBe(true);
+    expect(search.lines?.map(one => one.number)).toEqual([3]);
+    expect(find.mock.lastCall?.[0].from).toEqual({ offset: 50, lines: 5 });
+    waiting[1]?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(search.isAsking).toBe(false);
+    expect(search.lines?.map(one => one.number)).toEqual([3, 8]);
+    expect(search.found).toMatchObject({ count: 2, of: 9, is_cut: false });
+  });
+
+  it('aborts a search when something else is searched, and when it is closed', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const find = ({ signal }: ILogQuestion) =>
+      new Promise<IFoundLines>((_, reject) => {
+        signals.push(signal);
+        signal?.addEventListener('abort', () => {
+          reject(new DOMException('aborted', 'AbortError'));
+        });
+      });
+    const search = new LogSearch(find, () => undefined);
+    search.look('old');
+    await vi.advanceTimersByTimeAsync(1_000);
+    search.look('new');
+    expect(signals.map(one => one?.aborted)).toEqual([true]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(signals.map(one => one?.aborted)).toEqual([true, false]);
+    expect(search.error).toBeNull();
+    search.dispose();
+    expect(signals.map(one => one?.aborted)).toEqual([true, true]);
+  });
+
+  it('takes the last one of all parts for the one before a line', async () => {
+    const find = ({ near, from }: ILogQuestion) =>
+      Promise.resolve({
+        lines:
+          near === undefined
+            ? [{ number: 90, text: 'loss' }]
+            : [{ number: from === undefined ? 10 : 20, text: 'loss' }],
+        count: near === undefined ? 2_000 : 1,
+        of: 99,
+        is_cut: true,
+        next:
+          near !== undefined && from === undefined
+            ? { offset: 9, lines: 15 }
+            : null
+      });
+    const search = new LogSearch(find, () => undefined);
+    search.look('loss');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await search.hit(95, -1)).toBe(20);
   });
 });

@@ -21,9 +21,10 @@ from traitlets import Bool, Float, Int, TraitError, Unicode
 from traitlets.config import Application, Config
 
 from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
+from acai_server.clock_mark import watch_of
 from acai_server.cluster import ClusterSettings, instance, runner_of_cluster
 from acai_server.host import Host
-from acai_server.looks import checkups_of, clock_notice
+from acai_server.looks import checkups_of
 from acai_server.records import home
 from acai_server.settings import (
     Settings,
@@ -333,9 +334,9 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     objects, at_jobs = object_store_of(settings, signer), settings.endpoint_url_for_jobs
     with ExitStack() as opened:  # what fails on the way leaves nothing open: it will be tried again
         database = _database(settings, clock, bus, opened)
-        notices = clock_notice(database, clock)
+        watch = watch_of(clock, database, settings.data_folder / "clock.json")
         credentials = Credentials(database, token, project=settings.project, user=settings.user)
-        runner = _runner(settings, credentials)
+        runner = _runner(settings, credentials, clock)
         opened.callback(runner.close)
         prices = _prices(settings, database, runner)
         provisioner = Provisioner(database, prices, settings.limits(), runner.machines)
@@ -383,6 +384,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             checker,
             garbage,
             credentials.uses,
+            watch,
         ):
             opened.callback(loop.stop)
             loop.start()
@@ -408,14 +410,14 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             slow_reader_seconds=settings.slow_reader_seconds,
             heartbeat_seconds=settings.heartbeat_seconds,
         ),
-        checkups=checkups_of(settings, database, objects, runner, notices, address, alone=AcaiApp.alone),
+        checkups=checkups_of(settings, database, objects, runner, watch.notices, address, alone=AcaiApp.alone),
         objects=objects,
         signer=signer,
         backends=Backends(database.name, objects.name, runner.name, bus.name),
         limits=settings.limits(),
         data_folder=str(settings.data_folder),
         started_at=clock.now(),
-        notices=notices,
+        notices=watch.notices,
         close=close,
     )
 
@@ -490,13 +492,15 @@ def _direct_path(settings: Settings, credentials: Credentials) -> DirectPath | N
     return DirectPath(folder / "objects", folder / "proof", write_private, allowed=credentials.has_one_user)
 
 
-def _runner(settings: Settings, credentials: Credentials) -> Runner:
+def _runner(settings: Settings, credentials: Credentials, clock: Clock) -> Runner:
     if settings.runner == "process":
         from acai_server.runners.gangs import Gangs
         from acai_server.runners.process import ProcessRunner
 
         folder, agent = settings.data_folder / "attempts", PACKAGE / "agent.pyz"
-        return Gangs(ProcessRunner(folder, agent, settings.of_this_machine(), may_run=credentials.has_one_user))
+        this_machine = settings.of_this_machine()
+        may_run = credentials.has_one_user
+        return Gangs(ProcessRunner(folder, agent, this_machine, may_run=may_run, clock=lambda: clock.now().timestamp()))
     if settings.runner == "memory":
         from acai_server.runners.gangs import Gangs
         from acai_server.runners.memory import MemoryRunner

@@ -1,9 +1,13 @@
-"""The time, as the server tells it: it never goes back, even when the machine's clock does."""
+"""The time that the server records: it never goes back, and does not follow an implausible jump of the machine's clock.
+
+A jump is seen by comparing the machine's clock with the time that has passed since it was last read.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,25 +15,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+JUMP = timedelta(days=1)
+"""A clock that is set forward by more than this is not followed at once. A virtual machine may be paused for hours."""
+ACCEPTED_AFTER = timedelta(days=7)
+"""After this much running time a persistent jump is followed: the clock may be right after all."""
+_CAUGHT_UP = 0.1
+"""The share of each second that is caught up while the recorded time is ahead of the machine's."""
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-_CAUGHT_UP = 0.1
-"""So much of each second is caught up while the time told is ahead of the machine's."""
+def _ticks() -> float:
+    """Seconds since the machine was started, those included in which it was asleep."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _later(told: datetime | None, moment: datetime) -> datetime:
     return moment if told is None else max(told, moment)
 
 
-class Clock:
-    """Thread-safe. When the machine's clock is set back, the time told goes on from where it was, a little slower.
+@dataclass(frozen=True)
+class Doubt:
+    """A jump that is not followed: since when, by the time recorded, and what the machine's clock shows."""
 
-    It does not stand still: who waits for a moment that is seconds away would wait for an hour.
+    since: datetime
+    shown: datetime
+
+    @property
+    def accepted_at(self) -> datetime:
+        """When it is followed, if it stands until then."""
+        return self.since + ACCEPTED_AFTER
+
+
+class Clock:
+    """Thread-safe. When the machine's clock is set back, the recorded time goes on from where it was, a little slower.
+
+    It does not stand still: a wait of some seconds would last an hour. When the machine's clock jumps ahead by more
+    than `JUMP`, the recorded time goes on as if it had not, so that nothing expires and nothing is deleted early, until
+    the clock is right again or the jump was accepted.
     """
 
-    def __init__(self, source: Callable[[], datetime] = _now, ticks: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, source: Callable[[], datetime] = _now, ticks: Callable[[], float] = _ticks) -> None:
         self._source = source
         self._offset = timedelta()
         self._ticks = ticks
@@ -37,6 +65,7 @@ class Clock:
         self._at = ticks()
         self._ahead = timedelta()
         self._last: datetime | None = None
+        self._doubt: Doubt | None = None
         self._lock = threading.Lock()
 
     def now(self) -> datetime:
@@ -45,14 +74,47 @@ class Clock:
             seen, at = self._source() + self._offset, self._ticks()
             passed, elapsed = seen - self._seen, timedelta(seconds=at - self._at)
             self._seen, self._at = seen, at
+            expected = None if self._last is None else self._last + elapsed
+            if self._doubt is not None and expected is not None:
+                self._last = self._in_doubt(seen, expected, self._doubt)
+                return self._last
             if passed < timedelta():
                 self._ahead += elapsed - passed
             elif self._ahead:
                 jumped = max(passed - elapsed, timedelta())
                 caught_up = jumped + min(passed, elapsed) * _CAUGHT_UP
                 self._ahead = max(self._ahead - caught_up, timedelta())
-            self._last = _later(self._last, seen + self._ahead)
-            return self._last
+            told = _later(self._last, seen + self._ahead)
+            if expected is not None and told - expected > JUMP:
+                self._doubt = Doubt(expected, seen)
+                told = expected
+            self._last = told
+            return told
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """Return the jump that is not followed, if there is one."""
+        self.now()
+        with self._lock:
+            return self._doubt
+
+    def resume(self, told: datetime, since: datetime) -> None:
+        """Go on from a recorded time, in doubt about what the machine's clock shows since another."""
+        with self._lock:
+            self._doubt = Doubt(since, self._source() + self._offset)
+            self._seen, self._at = self._doubt.shown, self._ticks()
+            self._last = told
+
+    def _in_doubt(self, seen: datetime, expected: datetime, doubt: Doubt) -> datetime:
+        """Go on by the ticks, unless the clock is right again or the jump has stood for long."""
+        if seen - expected <= JUMP:
+            self._doubt, self._ahead = None, max(expected - seen, timedelta())
+            return seen + self._ahead
+        if expected >= doubt.accepted_at:
+            self._doubt, self._ahead = None, timedelta()
+            return seen
+        self._doubt = Doubt(doubt.since, seen)
+        return expected
 
     def not_before(self, moment: datetime) -> float:
         """Never tell a time before this one; returns by how many seconds the machine's clock is behind it."""
@@ -73,9 +135,13 @@ class Clock:
             if abs(off) <= within:
                 return timedelta()
             self._offset += off
-            if self._last is not None:
+            elapsed = timedelta(seconds=at - self._at)
+            if self._last is not None and self._doubt is not None:
+                self._last += elapsed
+            elif self._last is not None:
                 # By the ticks: a jump of the machine's clock since then is in `off` already.
-                told = self._seen + self._ahead + timedelta(seconds=at - self._at)
+                told = self._seen + self._ahead + elapsed
                 self._ahead = max(told - moment, timedelta())
+                self._last = _later(self._last, told)
             self._seen, self._at = moment, at
             return off

@@ -14,12 +14,15 @@ import os
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from acai_jupyter.contract.errors import AcaiError, NotReady, SettingsBroken, Unavailable
 from acai_server import __version__, hub
 from acai_server.api.counting import Requests
+from acai_server.api.feed import Feed
 from acai_server.api.limits import RequestLimits
+from acai_server.api.pools import SIZES, FairPool
 from acai_server.api.proxy import Upstream
 from acai_server.db.schema import has_pending_jobs
 from acai_server.records import ServerRecord, write_private
@@ -58,12 +61,15 @@ class Host:
         self._watch: asyncio.Task[None] | None = None
         self._opener: asyncio.Task[None] | None = None
         self._stopped = False
+        self._feed: Feed | None = None
         self.record = ServerRecord()
         self.upstream: Upstream | None = None
         self.streams: set[Closable] = set()
         self.requests = Requests()
         self.limits = RequestLimits()
+        self.streams_per_user = 0
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
+        self.pools = {pool: FairPool(pool, size) for pool, size in SIZES.items()}
 
     async def start(self, address: str) -> None:
         """Take hold of the data, or attach to who has it. Never raises: the trouble is told to whoever asks."""
@@ -81,6 +87,16 @@ class Host:
     def slow_reader_seconds(self) -> float:
         """After how long a reader that does not read is disconnected."""
         return self._settings.slow_reader_seconds if self._settings is not None else 15.0
+
+    def feed(self, services: Services) -> Feed:
+        """Return what reads the events of these services for everybody who follows them."""
+        if self._feed is None:
+            self._feed = Feed(
+                services.events,
+                services.credentials,
+                partial(asyncio.get_running_loop().run_in_executor, self.executor),
+            )
+        return self._feed
 
     async def connect(self) -> Services | Upstream:
         """Return the services, opened at the first call, or the server that has the data.
@@ -123,6 +139,8 @@ class Host:
         self._stopped = True
         for stream in list(self.streams):
             stream.close()
+        if self._feed is not None:
+            self._feed.close()
         async with self._opening:  # nobody is half-way through opening now
             for task in (self._watch, self._opener):
                 if task is not None:
@@ -133,6 +151,8 @@ class Host:
                 await loop.run_in_executor(self.executor, self._services.close)
                 self._services = None
         self.executor.shutdown(wait=False)
+        for pool in self.pools.values():
+            pool.shutdown()
         self._let_go()
 
     def _take_hold(self) -> None:
@@ -148,6 +168,7 @@ class Host:
             self._let_go()
             raise
         self.limits.per_second = settings.requests_per_second
+        self.streams_per_user = settings.streams_per_user
         if self._lock_file is not None:
             if not settings.url and before is not None and before.data_folder == settings.data_folder:
                 self._hold(settings, self._lock_file)

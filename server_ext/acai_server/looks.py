@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from acai_server.checkup.service import Checkups, Look
-    from acai_server.clock import Clock
     from acai_server.db.database import Database
     from acai_server.objects.protocol import ObjectStore
     from acai_server.runners.protocol import Runner
@@ -25,7 +24,7 @@ def checkups_of(
     database: Database,
     objects: ObjectStore,
     runner: Runner,
-    notices: list[str],
+    notices: Callable[[], list[str]],
     address: Callable[[], str],
     *,
     alone: bool,
@@ -35,18 +34,7 @@ def checkups_of(
 
     others = tuple(looks(database, objects, runner, address, alone=alone))
     reserved = settings.reserved_disk_mib * 1024**2
-    return Checkups(Ground(database, objects, runner, settings.data_folder, reserved, tuple(notices), others))
-
-
-def clock_notice(database: Database, clock: Clock) -> list[str]:
-    """Say it when the machine's clock is behind what is written down; times go on from there, and nothing is lost."""
-    with database.reading() as work:
-        newest = work.events.newest_time()
-    behind = 0.0 if newest is None else clock.not_before(newest)
-    if behind < 60:  # noqa: PLR2004 (a minute is nothing to bother a person with)
-        return []
-    late = f"This machine's clock is {behind / 60:.0f} min behind the newest record; set it right."
-    return [f"{late} Times go on from that record."]
+    return Checkups(Ground(database, objects, runner, settings.data_folder, reserved, notices, others))
 
 
 def looks(

@@ -55,6 +55,7 @@ class Services:
     limits: ResourceLimits
     data_folder: str | None
     started_at: datetime
-    notices: list[str]
+    notices: Callable[[], list[str]]
+    """Current warnings for users of this server."""
     close: Callable[[], None]
     """Ends the loops and gives back what was opened. Safe to call twice."""

@@ -77,6 +77,7 @@ class Settings:
     slow_reader_seconds: float
     heartbeat_seconds: float
     requests_per_second: float
+    streams_per_user: int
     uploads_per_user: int
     log_format: str
     oidc_issuer: str

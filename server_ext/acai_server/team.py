@@ -37,10 +37,16 @@ class TeamSettings(Configurable):
         "they know a quiet connection from a dead one. From 0.1 to 20.",
     ).tag(config=True)
     requests_per_second = Float(
-        0.0,
+        100.0,
         min=0.0,
-        help="How many requests a second are taken of one user on average, and twice as many at once; more are refused "
-        "with 429. 0: as many as come.",
+        help="How many requests a second are accepted from one user on average, and ten times as many at once; more "
+        "are refused with 429 and the time to wait. 0: there is no limit.",
+    ).tag(config=True)
+    streams_per_user = Int(
+        100,
+        min=0,
+        help="How many WebSockets of events one user can have open at a server; one more is refused with 429. 0: there "
+        "is no limit.",
     ).tag(config=True)
     uploads_per_user = Int(
         0,

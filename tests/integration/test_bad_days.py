@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -289,6 +290,55 @@ def test_a_clock_that_went_back_is_said_and_times_go_on(place: Place) -> None:
     times = [e["created_at"] for e in server.get("/v1/projects/default/events?since=0")["events"]]
     assert times == sorted(times)
     assert server.get(f"{JOBS}/2")["created_at"] >= ahead.isoformat()
+
+
+def test_a_clock_that_is_far_ahead_is_named_and_not_followed(place: Place) -> None:
+    lived_in(place)
+    mark = place.data / "clock.json"
+    told = datetime.now(UTC) - timedelta(days=3650)
+    mark.write_text(json.dumps({"told": told.isoformat(), "shown": told.isoformat(), "doubted_since": None}))
+    server = place.start()
+    (notice,) = server.status().json["notices"]
+    assert "3,650 days later than it should; set it right." in notice
+    assert notice in place.acai("status").stdout
+    assert "days later than it should" in place.acai("doctor").stdout
+    server.ask("POST", JOBS, {"command": ["true"]})
+    until(lambda: server.get(f"{JOBS}/2")["state"] == "finished", "the job finishing")
+    job = server.get(f"{JOBS}/2")
+    assert job["created_at"][:7] == f"{told:%Y-%m}"
+    assert job["created_at"] <= job["ended_at"] < f"{told + timedelta(days=1):%Y-%m-%dT%H:%M}"
+    assert 0 <= job["attempts"][0]["cost_usd"] < 1
+    server.end()
+    assert json.loads(mark.read_text())["doubted_since"] is not None
+
+
+def test_times_are_right_again_once_the_clock_is(place: Place) -> None:
+    lived_in(place)
+    now, years = datetime.now(UTC), timedelta(days=3650)
+    said = {"told": now, "shown": now + years, "doubted_since": now - timedelta(hours=1)}
+    (place.data / "clock.json").write_text(json.dumps({name: at.isoformat() for name, at in said.items()}))
+    again = place.start()
+    assert again.status().json["notices"][0].startswith("This machine's clock is right again; it was ahead from ")
+    number = again.ask("POST", JOBS, {"command": ["true"]}).json["number"]
+    assert again.get(f"{JOBS}/{number}")["created_at"][:10] == f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def test_records_from_the_future_hold_nothing_back(place: Place) -> None:
+    lived_in(place)
+    (place.data / "clock.json").unlink()  # the folder is of a version that kept none
+    columns = "project_id, number, kind, subject, details, created_at"
+    place.sql(
+        f"INSERT INTO event ({columns}) VALUES (?, ?, ?, ?, ?, ?)",
+        (1, 10_000, "test", "a time to come", "{}", "2136-01-01 00:00:00.000000"),
+    )
+    server = place.start()
+    (notice,) = server.status().json["notices"]
+    assert notice == "Some records are dated up to 2136-01-01 00:00 UTC: the clock was ahead then. New ones are right."
+    number = server.ask("POST", JOBS, {"command": ["true"]}).json["number"]
+    until(lambda: server.get(f"{JOBS}/{number}")["state"] == "finished", "the job finishing")
+    assert server.get(f"{JOBS}/{number}")["created_at"][:10] == f"{datetime.now(UTC):%Y-%m-%d}"
+    later = server.get("/v1/projects/default/events?since=10000")["events"]
+    assert [one["number"] for one in later] == list(range(10_001, 10_001 + len(later)))
 
 
 # -- ports

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.integration.places import Answer, Place
+import pytest
+import websocket
 
+from tests.integration.places import until
+
+if TYPE_CHECKING:
+    from tests.integration.places import Answer, Place, Server
 
 PROJECT = "/v1/projects/default"
 
@@ -49,3 +54,31 @@ def test_who_asks_too_often_waits_and_nobody_else_does(place: Place) -> None:
     waiting = place.acai("project", "list", ACAI_URL=server.root, ACAI_TOKEN=ann["Authorization"].split()[1])
     assert (waiting.returncode, waiting.stderr) == (0, "")  # it waited as long as it was told to
     assert server.status().status == 200
+
+
+def test_one_user_has_a_limited_number_of_streams_and_is_told_so(place: Place) -> None:
+    server = place.start(ACAI_STREAMS_PER_USER="2")
+    made = server.ask("POST", f"{PROJECT}/users", {"name": "ann", "role": "viewer"})
+    ann = made.json["issued"]["secret"]
+    with server.stream() as first, server.stream() as second:
+        assert [json.loads(one.recv())["last"] for one in (first, second)]
+        with pytest.raises(websocket.WebSocketBadStatusException) as refused, server.stream(suppress_origin=True):
+            pass
+        assert refused.value.status_code == 429
+        error = json.loads(refused.value.resp_body or b"")["error"]
+        assert error["code"] == "too_many_streams"
+        assert " has 2 streams of events open, the most for one user." in error["message"]
+        with server.stream() as of_a_page:
+            opcode, frame = of_a_page.recv_data()
+        assert (opcode, frame[:2], frame[2:]) == (0x8, (1013).to_bytes(2), b"too_many_streams")
+        with server.stream(token=ann) as other:
+            assert json.loads(other.recv())["reload"] is False
+    until(lambda: metric(server) == 0, "the streams being closed")
+    with server.stream() as again:
+        assert json.loads(again.recv())["reload"] is False
+
+
+def metric(server: Server) -> int:
+    """How many streams are open."""
+    lines = server.ask("GET", "/v1/metrics").body.decode().splitlines()
+    return int(next(line for line in lines if line.startswith("acai_open_streams ")).split()[1])

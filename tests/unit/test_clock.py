@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acai_server.clock import Clock
+from acai_server.clock import ACCEPTED_AFTER, JUMP, Clock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -107,3 +107,79 @@ def test_a_clock_that_is_set_back_and_forth_does_not_run_away(steps: list[tuple[
 
 def test_it_tells_utc() -> None:
     assert Clock().now().utcoffset() == timedelta(0)
+
+
+YEARS = 10 * 365 * 86_400
+
+
+def test_a_jump_of_years_is_not_followed_and_is_over_when_the_clock_is_right_again() -> None:
+    machine = Machine()
+    machine.go_on(10)
+    assert machine.go_on(10, set_by=YEARS) == 10
+    doubt = machine.clock.doubt
+    assert doubt is not None
+    assert (doubt.since, doubt.shown) == (NOON + timedelta(seconds=20), machine.shown)
+    assert machine.go_on(3600) == 3600
+    assert machine.clock.now() == NOON + timedelta(seconds=3620)
+    assert machine.go_on(10, set_by=-YEARS) == 10
+    assert machine.clock.doubt is None
+    assert machine.clock.now() == machine.shown == NOON + timedelta(seconds=3630)
+
+
+def test_a_clock_that_is_set_right_a_little_differently_is_followed_as_always() -> None:
+    for error in (-600, 600):
+        machine = Machine()
+        machine.go_on(10, set_by=YEARS)
+        assert machine.go_on(10, set_by=error - YEARS) == 10 + max(error, 0)
+        machine.go_on(36_000)
+        assert machine.clock.now() == machine.shown
+
+
+def test_a_jump_that_stands_for_a_week_of_running_is_followed() -> None:
+    machine = Machine()
+    machine.go_on(10)
+    machine.go_on(10, set_by=YEARS)
+    machine.go_on(ACCEPTED_AFTER.total_seconds() - 60)
+    assert machine.clock.now() < NOON + timedelta(days=8)
+    machine.go_on(60)
+    assert machine.clock.now() == machine.shown
+    assert machine.clock.doubt is None
+
+
+def test_hours_in_which_a_virtual_machine_was_paused_are_no_jump() -> None:
+    machine = Machine()
+    machine.go_on(10)
+    assert machine.go_on(10, set_by=20 * 3600) == 10 + 20 * 3600
+    assert machine.clock.doubt is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 100_000), st.sampled_from([0, 0, YEARS, -YEARS, 3600, -3600])), max_size=30))
+def test_time_never_goes_back_and_a_jump_never_shows(steps: list[tuple[int, int]]) -> None:
+    machine = Machine()
+    machine.clock.now()
+    for seconds, set_by in steps:
+        gone = machine.go_on(seconds, set_by=set_by)
+        assert gone >= 0
+        assert gone <= seconds + JUMP.total_seconds() or machine.ticks >= ACCEPTED_AFTER.total_seconds()
+
+
+def test_a_jump_of_the_databases_clock_is_not_followed_either() -> None:
+    machine = Machine()
+    machine.clock.follow(NOON + timedelta(hours=1), timedelta())
+    machine.go_on(10)
+    machine.clock.follow(machine.shown + timedelta(hours=1, days=3650), timedelta())
+    assert machine.go_on(10) == 10
+    assert machine.clock.doubt is not None
+    machine.clock.follow(machine.shown + timedelta(hours=1), timedelta())
+    assert machine.clock.now() == machine.shown + timedelta(hours=1)
+    assert machine.clock.doubt is None
+
+
+def test_it_goes_on_from_a_mark_and_in_doubt() -> None:
+    machine = Machine()
+    machine.clock.now()
+    machine.clock.resume(NOON - timedelta(days=800), NOON - timedelta(days=801))
+    assert machine.clock.now() == NOON - timedelta(days=800)
+    assert machine.go_on(60) == 60
+    machine.go_on(6 * 86_400)
+    assert machine.clock.now() == machine.shown, "a day of the week in which it stood was before"

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acai_server.engine.log_search import MOST_COUNTED, MOST_TOLD, WIDEST, first_error, search, search_near
+from acai_server.engine.log_search import BEGIN, MOST_COUNTED, MOST_TOLD, WIDEST, LogSearch
+from acai_server.engine.read_limit import BLOCK_BYTES, ClientLeft, ReadLimit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from acai_jupyter.contract.jobs import FoundLine, FoundLines, LogPlace
+
+
+def search(pieces: list[bytes], text: str) -> FoundLines:
+    return LogSearch(pieces).lines_with(text)
+
+
+def search_near(pieces: list[bytes], text: str, after: int | None, before: int | None) -> FoundLines:
+    return LogSearch(pieces).nearest(text, after, before)
+
+
+def first_error(pieces: list[bytes]) -> FoundLines:
+    return LogSearch(pieces).first_error()
 
 
 def in_pieces(data: bytes, size: int) -> list[bytes]:
@@ -107,3 +127,89 @@ def test_the_first_line_that_tells_of_an_error_is_found(line: str, size: int) ->
     found = first_error(in_pieces(f"{calm}{line}\nlater: KeyError\n".encode(), size))
     assert [one.number for one in found.lines] == [2]
     assert first_error([calm.encode()]).lines == []
+
+
+class CountedPieces:
+    """A log in pieces that counts what was read of it."""
+
+    def __init__(self, data: bytes, size: int = BLOCK_BYTES) -> None:
+        self.data = data
+        self.size = size
+        self.read = 0
+
+    def stream(self, offset: int) -> Iterator[bytes]:
+        for piece in in_pieces(self.data[offset:], self.size):
+            self.read += 1
+            yield piece
+
+
+def limited(blocks: int) -> ReadLimit:
+    return ReadLimit(max_bytes=blocks * BLOCK_BYTES, max_seconds=1e9, rest=lambda _: None)
+
+
+def continued(log: CountedPieces, ask: Callable[[LogSearch], FoundLines], blocks: int = 3) -> list[FoundLines]:
+    """Ask until the question is answered, as a client does."""
+    answers: list[FoundLines] = []
+    place: LogPlace | None = BEGIN
+    while place is not None:
+        before = log.read
+        answers.append(ask(LogSearch(log.stream(place.offset), limited(blocks), place)))
+        assert log.read - before <= blocks + 1
+        place = answers[-1].next
+    return answers
+
+
+LONG = b"".join(b"line %d of a long log\n" % number for number in range(1, 60_001))
+
+
+@pytest.mark.parametrize("wanted", ["line 5", "LINE 59999", "nothing"])
+def test_a_search_in_bounded_parts_finds_what_one_pass_finds(wanted: str) -> None:
+    log = CountedPieces(LONG)
+    answers = continued(log, lambda search: search.lines_with(wanted))
+    whole = LogSearch([LONG]).lines_with(wanted)
+    assert len(answers) > 1
+    assert [line for answer in answers for line in answer.lines][: len(whole.lines)] == whole.lines
+    assert sum(answer.count for answer in answers) == whole.count
+    assert (answers[-1].of, answers[-1].is_cut) == (60_000, False)
+    assert all(answer.is_cut for answer in answers[:-1])
+
+
+def test_the_nearest_hits_and_the_first_error_are_found_over_several_parts() -> None:
+    log = CountedPieces(LONG + b"ValueError: no\n")
+
+    def last_of(ask: Callable[[LogSearch], FoundLines]) -> list[FoundLine]:
+        return [line for answer in continued(log, ask) for line in answer.lines][-1:]
+
+    assert [line.number for line in last_of(lambda search: search.nearest("line 5999", 1, None))] == [5999]
+    assert [line.number for line in last_of(lambda search: search.nearest("line 1 of", None, 50_000))] == [1]
+    assert [line.number for line in last_of(lambda search: search.first_error())] == [60_001]
+
+
+def test_a_line_longer_than_the_limit_is_searched_in_parts() -> None:
+    data = b"x" * (10 * BLOCK_BYTES) + b"needle" + b"x" * BLOCK_BYTES + b"\nneedle\n"
+    answers = continued(CountedPieces(data), lambda search: search.lines_with("needle"))
+    assert [line.number for answer in answers for line in answer.lines] == [1, 2]
+    assert answers[-1].of == 2
+
+
+def test_the_time_of_a_search_is_bounded_and_it_gets_on_all_the_same() -> None:
+    log = CountedPieces(LONG)
+    found = LogSearch(log.stream(0), ReadLimit(max_seconds=0.0, rest=lambda _: None)).lines_with("line 1 of")
+    assert log.read == 2, "one block was read, and the limit was seen at the next one"
+    assert found.next is not None
+    assert [line.number for line in found.lines] == [1]
+
+
+def test_nothing_is_read_for_a_client_that_has_left() -> None:
+    log = CountedPieces(LONG)
+    limit = ReadLimit(max_seconds=1e9, has_left=lambda: log.read > 2, rest=lambda _: None)
+    with pytest.raises(ClientLeft):
+        LogSearch(log.stream(0), limit).lines_with("nothing")
+    assert log.read == 3
+
+
+def test_a_search_rests_after_each_block() -> None:
+    rests: list[float] = []
+    LogSearch(CountedPieces(LONG).stream(0), ReadLimit(rest=rests.append)).lines_with("nothing")
+    assert len(rests) >= len(LONG) // BLOCK_BYTES
+    assert all(0 <= rest <= 0.01 for rest in rests)

@@ -6,6 +6,7 @@ import pytest
 
 from acai_jupyter.contract.ids import UserId
 from acai_server.api.limits import RequestLimits
+from acai_server.app import AcaiApp
 
 ANN, BOB = UserId(1), UserId(2)
 
@@ -21,25 +22,31 @@ class Time:
 
 
 def taken(limits: RequestLimits, user: UserId, tries: int = 100) -> int:
-    """How many of so many tries at once are let through."""
+    """Return how many of a number of tries at once are accepted."""
     return [limits.take(user) for _ in range(tries)].count(0.0)
 
 
-def test_twice_as_many_as_a_second_brings_go_at_once_and_then_as_many_as_it_brings() -> None:
+def test_ten_seconds_worth_is_accepted_at_once_and_then_as_many_as_a_second_brings() -> None:
     time = Time()
     limits = RequestLimits(5, time)
-    assert taken(limits, ANN) == 10
+    assert taken(limits, ANN) == 50
     for _ in range(3):
         time.now += 1
         assert taken(limits, ANN) == 5
     time.now += 3600
-    assert taken(limits, ANN) == 10
+    assert taken(limits, ANN) == 50
+
+
+def test_a_loop_that_submits_a_thousand_jobs_does_not_meet_the_default() -> None:
+    limits = RequestLimits(AcaiApp.requests_per_second.default_value, Time())
+    assert taken(limits, ANN, 1000) == 1000
+    assert limits.take(ANN) > 0
 
 
 def test_who_waits_as_long_as_was_said_is_let_through() -> None:
     time = Time()
     limits = RequestLimits(0.5, time)
-    assert taken(limits, ANN) == 1
+    assert taken(limits, ANN) == 5
     wait = limits.take(ANN)
     assert wait == pytest.approx(2)
     time.now += wait / 2
@@ -50,7 +57,7 @@ def test_who_waits_as_long_as_was_said_is_let_through() -> None:
 
 def test_users_do_not_take_from_each_other() -> None:
     limits = RequestLimits(5, Time())
-    assert (taken(limits, ANN), taken(limits, BOB)) == (10, 10)
+    assert (taken(limits, ANN), taken(limits, BOB)) == (50, 50)
 
 
 def test_without_a_limit_all_go() -> None:

@@ -16,6 +16,9 @@ import {
 /** After so long nobody expects an answer to begin any more. What changes something is left to end as it will. */
 const PATIENCE_MS = 60_000;
 
+/** For this long a request that is refused with 429 is repeated. */
+const HELD_BACK_MS = 30_000;
+
 /** How requests leave the page. Paths are relative to `acai/api/`. */
 export interface ITransport {
   /** Rejects only when nothing answered; every status is a response. */
@@ -97,7 +100,21 @@ export class AcaiClient {
     return response;
   }
 
+  /** After a refusal for too many requests it waits as long as the server says, and asks again. */
   private async send(path: string, init: RequestInit): Promise<Response> {
+    const deadline = Date.now() + HELD_BACK_MS;
+    for (;;) {
+      const response = await this.sendOnce(path, init);
+      const pauseMs = 1_000 * Number(response.headers.get('Retry-After'));
+      const isPassing = pauseMs > 0 && Date.now() + pauseMs <= deadline;
+      if (response.status !== 429 || !isPassing) {
+        return response;
+      }
+      await new Promise(resolve => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  private async sendOnce(path: string, init: RequestInit): Promise<Response> {
     const patience = new AbortController();
     const isRead =
       (init.method ?? 'GET') === 'GET' ||

@@ -10,7 +10,8 @@ import type {
   ISweepTable
 } from '../contract';
 import type { AcaiClient } from './client';
-import type { INear } from './logSearch';
+import { isGiven } from './given';
+import type { ILogQuestion } from './logSearch';
 
 /** What views ask of the server about jobs. */
 export class JobsClient {
@@ -44,19 +45,20 @@ export class JobsClient {
     return this.client.request(`${jobs(project)}/${number}/log?${query}`);
   }
 
+  /** What one bounded request finds; `next` of the answer says where to continue. */
   searchLog(
     project: string,
     number: number,
     attempt: number,
-    text: string,
-    near: INear = {}
+    question: ILogQuestion
   ): Promise<IFoundLines> {
-    const wanted = `attempt=${attempt}&text=${encodeURIComponent(text)}`;
-    const places = Object.entries(near).map(
-      ([side, line]) => `&${side}=${String(line)}`
+    const { text, near, from, signal } = question;
+    const places = Object.entries({ ...near, ...from }).map(
+      ([name, value]) => `&${name}=${String(value)}`
     );
-    const query = wanted + places.join('');
-    return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
+    const query = `attempt=${attempt}&text=${encodeURIComponent(text)}`;
+    const path = `${jobs(project)}/${number}/log/lines?${query}`;
+    return this.client.request(path + places.join(''), { signal });
   }
 
   /** Lines from a number on, as they were printed. */
@@ -71,14 +73,21 @@ export class JobsClient {
     return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
   }
 
-  /** The first line that tells of an error, if one does. */
-  firstError(
+  /** The first line that reports an error, if one does; asks until the whole log was read. */
+  async firstError(
     project: string,
     number: number,
     attempt: number
   ): Promise<IFoundLines> {
-    const query = `attempt=${attempt}&error=true`;
-    return this.client.request(`${jobs(project)}/${number}/log/lines?${query}`);
+    const path = `${jobs(project)}/${number}/log/lines?attempt=${attempt}&error=true`;
+    let found: IFoundLines = await this.client.request(path);
+    while (isGiven(found.next)) {
+      const { offset, lines } = found.next;
+      found = await this.client.request(
+        `${path}&offset=${offset}&lines=${lines}`
+      );
+    }
+    return found;
   }
 
   /** All of it, byte for byte. */

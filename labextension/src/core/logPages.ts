@@ -2,6 +2,7 @@ import type { IFoundLines } from '../contract';
 import { AnsiReader, cutLine, type Line } from './ansi';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { isGiven } from './given';
 import { Retries } from './retries';
 
 export const PAGE_LINES = 200;
@@ -59,6 +60,7 @@ export class LogPages {
 
   /** Safe to call twice. */
   dispose(): void {
+    this.isDisposed = true;
     this.retries.dispose();
   }
 
@@ -97,7 +99,7 @@ export class LogPages {
   }
 
   private async take(page: number): Promise<void> {
-    const found = await this.read(page * PAGE_LINES + 1, PAGE_LINES);
+    const found = await this.readPage(page * PAGE_LINES + 1);
     const reader = new AnsiReader();
     const lines = found.lines.flatMap(({ text, before = 0, more = 0 }) =>
       reader.feed(`${text}\n`).map(line => cutLine(line, before, more))
@@ -108,6 +110,21 @@ export class LogPages {
     this.known = found.of;
     this.pages.set(page, lines);
     this.forgetFar(page);
+  }
+
+  /** One request passes over a part of a long log; it is asked until all lines of the page are there. */
+  private async readPage(first: number): Promise<IFoundLines> {
+    let found = await this.read(first, PAGE_LINES);
+    const { lines } = found;
+    while (
+      isGiven(found.next) &&
+      lines.length < PAGE_LINES &&
+      !this.isDisposed
+    ) {
+      found = await this.read(first + lines.length, PAGE_LINES - lines.length);
+      lines.push(...found.lines);
+    }
+    return { ...found, lines };
   }
 
   /** Pages that were not full have more lines now, or fewer. */
@@ -152,6 +169,7 @@ export class LogPages {
   private wanted: [number, number] = [1, 1];
   private isAtEnd = true;
   private isStale = false;
+  private isDisposed = false;
   private isAsking = false;
   private isAskedAgain = false;
 }

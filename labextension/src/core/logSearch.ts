@@ -1,7 +1,8 @@
-import type { IFoundLine, IFoundLines } from '../contract';
+import type { IFoundLine, IFoundLines, ILogPlace } from '../contract';
 import { AnsiReader, cutLine, type Line } from './ansi';
 import { asAcaiError } from './connectionStore';
 import type { AcaiError } from './errors';
+import { isGiven } from './given';
 import { nextHit } from './logHits';
 import { Retries } from './retries';
 
@@ -10,6 +11,20 @@ export interface INear {
   after?: number;
   before?: number;
 }
+
+/** What one request asks: a text, or the line with it next to a number, from a place of the log on. */
+export interface ILogQuestion {
+  text: string;
+  near?: INear;
+  from?: ILogPlace;
+  signal?: AbortSignal;
+}
+
+/** How many lines are kept; of more than that the count is enough. */
+const MOST_LINES = 1_000;
+
+/** How many matches are counted. */
+const MOST_COUNTED = 100_000;
 
 /** After so long without a key the server is asked. */
 const PAUSE_MS = 150;
@@ -22,10 +37,13 @@ interface IHit {
   number: number;
 }
 
-/** The lines of a whole log that have some text, as the server finds them: one question at a time, the last one counts. */
+/**
+ * The lines of a whole log that contain a text, as the server finds them. One request reads a part of a long log; it goes
+ * on by itself until the log is read. One question at a time: a newer one aborts the one under way.
+ */
 export class LogSearch {
   constructor(
-    private readonly find: (text: string, near?: INear) => Promise<IFoundLines>,
+    private readonly find: (question: ILogQuestion) => Promise<IFoundLines>,
     private readonly onChange: () => void
   ) {}
 
@@ -45,6 +63,7 @@ export class LogSearch {
     }
     this.wanted = text;
     this.turn += 1;
+    this.underWay?.abort();
     clearTimeout(this.timer);
     if (text === '') {
       this.answered = this.turn;
@@ -82,7 +101,7 @@ export class LogSearch {
     }
     const near = by === 1 ? { after: from } : { before: isAnew ? LAST : from };
     try {
-      const there = await this.find(wanted, near);
+      const there = await this.nearest(wanted, near);
       if (wanted !== this.wanted) {
         return undefined;
       }
@@ -105,6 +124,7 @@ export class LogSearch {
   /** Safe to call twice. */
   dispose(): void {
     this.retries.dispose();
+    this.underWay?.abort();
     clearTimeout(this.timer);
     this.wanted = '';
     this.answered = this.turn;
@@ -118,12 +138,41 @@ export class LogSearch {
     while (this.wanted !== '' && this.isAsking) {
       const { turn, wanted } = this;
       try {
-        this.settle(turn, await this.find(wanted), null);
+        this.settle(turn, await this.findAll(turn, wanted), null);
       } catch (error) {
         this.settle(turn, null, asAcaiError(error));
       }
     }
     this.isUnderWay = false;
+  }
+
+  /** Asks until the log was read, and shows what is found so far. */
+  private async findAll(turn: number, text: string): Promise<IFoundLines> {
+    this.underWay = new AbortController();
+    const { signal } = this.underWay;
+    let found = await this.find({ text, signal });
+    while (
+      isGiven(found.next) &&
+      found.count < MOST_COUNTED &&
+      turn === this.turn
+    ) {
+      this.take(found);
+      this.onChange();
+      const more = await this.find({ text, from: found.next, signal });
+      found = joined(found, more);
+    }
+    return found;
+  }
+
+  /** Of a search before a number each part may have a later line. */
+  private async nearest(text: string, near: INear): Promise<IFoundLines> {
+    let found = await this.find({ text, near });
+    while (isGiven(found.next) && text === this.wanted) {
+      const more = await this.find({ text, near, from: found.next });
+      const { lines } = more.lines.length > 0 ? more : found;
+      found = { ...more, lines };
+    }
+    return found;
   }
 
   private settle(
@@ -173,7 +222,18 @@ export class LogSearch {
   private turn = 0;
   private answered = 0;
   private isUnderWay = false;
+  private underWay: AbortController | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+function joined(one: IFoundLines, more: IFoundLines): IFoundLines {
+  const last = one.lines.at(-1)?.number;
+  const lines = more.lines.filter(line => line.number !== last);
+  return {
+    ...more,
+    lines: [...one.lines, ...lines].slice(0, MOST_LINES),
+    count: one.count + more.count
+  };
 }
 
 /** A line that is told alone, with marks where it is cut. */

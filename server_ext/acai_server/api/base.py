@@ -6,6 +6,8 @@ import asyncio
 import logging
 import math
 import re
+import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 from uuid import uuid4
@@ -14,6 +16,7 @@ import msgspec
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import User as JupyterUser
 from jupyter_server.base.handlers import APIHandler
+from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError
 
 from acai_jupyter.contract.endpoints import Access, Endpoint
@@ -30,9 +33,11 @@ from acai_jupyter.contract.errors import (
 )
 from acai_jupyter.contract.events import ErrorBody, ErrorDetail
 from acai_server.api.audit import OPENING, entry_of
+from acai_server.api.pools import Departure, Pool, pool_of
 from acai_server.api.proxy import Upstream
 from acai_server.api.wording import refusal
 from acai_server.db.sight import Sight, seeing
+from acai_server.engine.read_limit import ClientLeft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +49,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("acai_server.api")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+_CLIENT_LEFT = 499
+"""What nginx logs for a client that closed its connection before it was answered."""
+_WAITED_LONG_SECONDS = 1.0
+"""After waiting this long for a thread, access is checked again."""
 TOKEN_PREFIX = "acai_"  # noqa: S105 (a prefix, by which scanners know our tokens)
 
 
@@ -66,6 +75,12 @@ class BaseHandler(APIHandler):
         brought = self.request.headers.get("X-Request-Id", "")
         self.request_id = brought if _REQUEST_ID.match(brought) else uuid4().hex[:16]
         self.set_header("X-Request-Id", self.request_id)
+        self.departure = Departure()
+
+    def on_connection_close(self) -> None:
+        """Let work in progress know that the client has left."""
+        self.departure.leave()
+        super().on_connection_close()
 
     @property
     def host(self) -> Host:
@@ -138,7 +153,7 @@ class BaseHandler(APIHandler):
         if self.upstream is not None or not self._looked:  # the other server looks at who waits there
             self._looked = True
             return await self.in_thread(work, *arguments)
-        return await self.in_executor(self._look, work, *arguments)
+        return await self._in_pool(partial(self._look, work, *arguments))
 
     def _look(self, work: Callable[..., Any], *arguments: Any) -> Any:
         self._enter()
@@ -147,6 +162,20 @@ class BaseHandler(APIHandler):
     def perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         """Let in who calls, do what they ask for, and write it down; all of it in the thread that this is called in."""
         self._let_in()
+        return self._carry_out(call, operation)
+
+    async def perform_in_pool(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
+        """Do what a caller who was let in asks for, in the pool of the endpoint, and write it down."""
+        asked_at = time.monotonic()
+
+        def work() -> Any:
+            if time.monotonic() - asked_at > _WAITED_LONG_SECONDS:
+                self._enter()
+            return self._carry_out(call, operation)
+
+        return await self._in_pool(work)
+
+    def _carry_out(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         asked = call()
         result = seeing(self.sight, operation, asked)
         seeing(self.sight, self._write_reads)
@@ -156,7 +185,7 @@ class BaseHandler(APIHandler):
     async def write_down(self, status: int, body: Any = None, result: Any = None) -> None:
         """Add a request that counts to the audit log, before it is answered."""
         if self.endpoint.is_audited:
-            await self.in_thread(self._write, status, body, result)
+            await self.in_executor(seeing, self.sight, self._write, status, body, result)
 
     def _write(self, status: int, body: Any = None, result: Any = None) -> None:
         if self.endpoint.is_audited:
@@ -165,7 +194,7 @@ class BaseHandler(APIHandler):
     async def write_down_reads(self) -> None:
         """Add to the audit log what of it was restricted, if contents were asked for."""
         if self.sight is not None and self.endpoint.name in OPENING:
-            await self.in_thread(self._write_reads)
+            await self.in_executor(seeing, self.sight, self._write_reads)
 
     def _write_reads(self) -> None:
         if self.sight is not None and self.endpoint.name in OPENING:
@@ -205,13 +234,19 @@ class BaseHandler(APIHandler):
         return token.strip() if known else None
 
     async def in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Do blocking work beside the event loop, as the caller may see things."""
-        if self.sight is None:
-            return await self.in_executor(work, *arguments)
-        return await self.in_executor(seeing, self.sight, work, *arguments)
+        """Do blocking work in a thread of the endpoint's pool, with the caller's view of the data."""
+        return await self._in_pool(partial(seeing, self.sight, work, *arguments))
+
+    async def _in_pool(self, work: Callable[[], Any]) -> Any:
+        pool = pool_of(self.endpoint) if self.endpoints else Pool.INTERACTIVE
+        if pool is Pool.INTERACTIVE:
+            return await self.in_executor(work)
+        member = getattr(self, "member", None)  # signed URLs and forwarded requests have none
+        share = self.request.remote_ip if member is None else member.user_id
+        return await self.host.pools[pool].run(share, work, self.departure)
 
     async def in_executor(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Do blocking work beside the event loop, that itself asks who calls."""
+        """Do interactive work in a thread; it identifies the caller itself where it needs to."""
         return await asyncio.get_running_loop().run_in_executor(self.host.executor, work, *arguments)
 
     def decode_query(self) -> msgspec.Struct:
@@ -248,7 +283,9 @@ class BaseHandler(APIHandler):
 
     def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
         """Say what failed: ours in one line, the unforeseen with its trace. No URL: it may hold a signature."""
-        if isinstance(value, AcaiError) or (isinstance(value, HTTPError) and value.status_code < 500):  # noqa: PLR2004 (HTTP's own border)
+        if isinstance(value, ClientLeft | StreamClosedError):
+            _log.info("request %s: the client left", self.request_id)
+        elif isinstance(value, AcaiError) or (isinstance(value, HTTPError) and value.status_code < 500):  # noqa: PLR2004 (HTTP's own border)
             _log.warning("request %s: %s %s", self.request_id, type(value).__name__, value)
         else:
             _log.error("request %s failed", self.request_id, exc_info=(typ, value, tb))  # type: ignore[arg-type]
@@ -256,6 +293,10 @@ class BaseHandler(APIHandler):
     def send_error(self, status_code: int = 500, **kwargs: Any) -> None:
         """Send one of our errors with its own status."""
         error = (kwargs.get("exc_info") or (None, None, None))[1]
+        if isinstance(error, ClientLeft | StreamClosedError):
+            self.set_status(_CLIENT_LEFT, "Client Closed Request")
+            self.finish()
+            return
         super().send_error(error.status if isinstance(error, AcaiError) else status_code, **kwargs)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
@@ -263,7 +304,7 @@ class BaseHandler(APIHandler):
         error = self._as_ours(status_code, (kwargs.get("exc_info") or (None, None, None))[1])
         if isinstance(error, MethodNotAllowed):
             self.set_header("Allow", ", ".join(self.endpoints))
-        if isinstance(error, TooManyRequests):
+        if error.status == TooManyRequests.status and "seconds" in error.details:
             self.set_header("Retry-After", str(math.ceil(error.details["seconds"])))
         details = {name: value for name, value in error.details.items() if isinstance(value, str | int | float | bool)}
         body = ErrorBody(ErrorDetail(error.code, error.message, details | {"request_id": self.request_id}))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from acai_jupyter.contract.endpoints import Endpoint
 from acai_jupyter.contract.errors import JobNotFound
+from acai_server.api.pools import Departure
 
 if TYPE_CHECKING:
+    from acai_jupyter.contract.events import Event
     from acai_jupyter.contract.ids import ProjectId, UserId
+    from acai_server.api.feed import Follower
     from acai_server.db.projects import Member
     from acai_server.services import Services
 
@@ -29,6 +32,10 @@ class Call:
     params: dict[str, str]
     query: Any
     body: Any
+    departure: Departure = field(default_factory=Departure)
+    """Whether the client still waits for the answer."""
+    follow: Callable[[Callable[[Event], bool] | None], Follower] | None = None
+    """For what waits: begins to follow the events of the project, or of these those that concern it."""
 
     @property
     def project(self) -> ProjectId:
@@ -47,6 +54,11 @@ class Call:
         if not (text.isascii() and text.isdigit()) or len(text) > _MAX_JOB_DIGITS:
             raise JobNotFound(job=ascii(text[:40]))
         return int(text)
+
+    def following(self, concerns: Callable[[Event], bool] | None = None) -> Follower:
+        """Begin to follow the project's events, or those that concern what is waited for."""
+        assert self.follow is not None, "only what waits follows events"
+        return self.follow(concerns or (lambda _: True))
 
     def queried(self, kind: type[StructT]) -> StructT:
         """What stands after the '?'."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,10 +11,16 @@ from jupyter_server.auth.decorator import allow_unauthenticated  # the base hand
 
 from acai_server.api.base import BaseHandler
 from acai_server.api.call import Call, Operation
+from acai_server.api.feed import Caller
+from acai_server.api.pools import Pool, pool_of
 from acai_server.api.proxy import forward
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from acai_jupyter.contract.endpoints import Endpoint
+    from acai_jupyter.contract.events import Event
+    from acai_server.api.feed import Follower
 
 
 class EndpointHandler(BaseHandler):
@@ -22,9 +29,10 @@ class EndpointHandler(BaseHandler):
     operations: ClassVar[dict[str, Operation]] = {}
 
     def is_let_in_later(self) -> bool:
-        """Whether the verb does not wait for anything."""
+        """Whether the verb is done at once in one thread. For a pool it has to be known first whose turn it takes."""
         operation = self.operations.get(self.request.method or "")
-        return operation is not None and not inspect.iscoroutinefunction(operation)
+        is_plain = operation is not None and not inspect.iscoroutinefunction(operation)
+        return is_plain and pool_of(self.endpoint) is Pool.INTERACTIVE
 
     async def _serve(self, **params: str) -> None:
         endpoint = self.endpoint
@@ -33,16 +41,23 @@ class EndpointHandler(BaseHandler):
             return
         operation = self.operations[endpoint.method]
         if inspect.iscoroutinefunction(operation):
-            call = self._call(params)
+            call = replace(self._call(params), follow=self.follow)
             result = await operation(call, self.look)
             await self.write_down_reads()
             await self.write_down(endpoint.status, call.body, result)
+        elif pool_of(endpoint) is not Pool.INTERACTIVE:
+            result = await self.perform_in_pool(partial(self._call, params), operation)
         else:
             result = await self.in_executor(self.perform, partial(self._call, params), operation)
         self.answer(result, endpoint.status)
 
+    def follow(self, concerns: Callable[[Event], bool] | None = None) -> Follower:
+        """Begin to follow the project's events for this caller."""
+        caller = Caller(self.bearer(), self.path_kwargs["project"])
+        return self.host.feed(self.services).follow(caller, self.member.project_id, concerns)
+
     def _call(self, params: dict[str, str]) -> Call:
-        return Call(self.services, self.member, params, self.decode_query(), self.decode_body())
+        return Call(self.services, self.member, params, self.decode_query(), self.decode_body(), self.departure)
 
     get = allow_unauthenticated(_serve)
     post = put = patch = delete = get

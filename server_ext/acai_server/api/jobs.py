@@ -26,10 +26,12 @@ from acai_jupyter.contract.jobs import (
 from acai_jupyter.contract.plans import Plan, PlanJob
 from acai_jupyter.contract.queries import JobQuery, LogLines, LogQuery, OverviewQuery, SubmissionQuery, WaitQuery
 from acai_server.api.waits import until
+from acai_server.engine.read_limit import ReadLimit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from acai_jupyter.contract.events import Event
     from acai_jupyter.contract.overviews import Overview
     from acai_server.api.call import Call, Operations
 
@@ -66,9 +68,14 @@ async def get_job(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> Job:
     engine = call.services.engine
     if query.wait_seconds:
         over = partial(in_thread, engine.has_ended, call.project, call.job)
-        await until(over, call.services.events, query.wait_seconds)
+        await until(over, call.following(partial(_is_of_job, call.job)), query.wait_seconds)
     job: Job = await in_thread(engine.job, call.project, call.job)
     return job
+
+
+def _is_of_job(number: int, event: Event) -> bool:
+    """Whether an event can mean that a job has ended; one of another job cannot."""
+    return event.subject == f"job {number}" or not event.subject.startswith("job ")
 
 
 async def get_log(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> LogPage:
@@ -102,7 +109,8 @@ def explain_miss(call: Call) -> MissReport:
 def list_log_lines(call: Call) -> FoundLines:
     """List or find lines of a log."""
     query = call.queried(LogLines)
-    return call.services.engine.log_lines(call.project, call.job, query)
+    limit = ReadLimit(has_left=lambda: call.departure.has_left)
+    return call.services.engine.log_lines(call.project, call.job, query, limit)
 
 
 def kill_job(call: Call) -> Job:

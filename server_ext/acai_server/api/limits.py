@@ -1,4 +1,4 @@
-"""How many requests one user may make: so many a second on average, and twice as many at once."""
+"""How many requests one user may make: a number a second on average, and ten seconds' worth at once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import UserId
 
 
+BURST_SECONDS = 10
+"""A loop that submits 1,000 jobs as fast as they are taken does not meet the default limit."""
+
+
 class RequestLimits:
-    """Counts for each user what is left. Thread-safe. 0 a second is no limit."""
+    """A token bucket for each user. Thread-safe. 0 a second is no limit."""
 
     def __init__(self, per_second: float = 0.0, now: Callable[[], float] = time.monotonic) -> None:
         self.per_second = per_second
@@ -26,7 +30,7 @@ class RequestLimits:
         if not self.per_second:
             return 0.0
         with self._lock:
-            most, now = max(1.0, 2 * self.per_second), self._now()
+            most, now = max(1.0, BURST_SECONDS * self.per_second), self._now()
             left, at = self._left.get(user, (most, now))
             left = min(most, left + (now - at) * self.per_second)
             is_there = left >= 1

@@ -30,7 +30,7 @@ async def get_sweep(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> Swe
         return bool(ended == count or (query.ended is not None and ended > query.ended))
 
     if query.wait_seconds:
-        await until(has_changed, call.services.events, query.wait_seconds)
+        await until(has_changed, call.following(), query.wait_seconds)
     found: Sweep = await in_thread(sweeps.find, call.project, tag)
     return found
 

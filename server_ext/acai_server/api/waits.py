@@ -1,4 +1,4 @@
-"""Answers that come as soon as something is so: looked at anew with every event, not in between."""
+"""Answers that come as soon as something is true: checked after events that concern it, not in between."""
 
 from __future__ import annotations
 
@@ -6,28 +6,24 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from acai_server.api.events import Waker
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acai_server.events.service import Events
+    from acai_server.api.feed import Follower
 
 AWAKE_SECONDS = 0.01
-"""Whoever waits looks no more often: many jobs may be told of at once."""
+"""Pause between two checks: many jobs may end at once."""
 
 
-async def until(is_so: Callable[[], Awaitable[bool]], events: Events, wait_seconds: float) -> None:
-    """Return when it is so, or when the time is over."""
+async def until(is_so: Callable[[], Awaitable[bool]], follower: Follower, wait_seconds: float) -> None:
+    """Return when it is true, or when the time is over; the follower is closed then."""
     deadline = time.monotonic() + wait_seconds
-    waker = Waker(events)
     try:
         while True:
-            waker.reset()
             left = deadline - time.monotonic()
             if await is_so() or left <= 0:
                 return
-            await waker.wait(left)
+            await follower.wait(left)
             await asyncio.sleep(AWAKE_SECONDS)
     finally:
-        waker.close()
+        follower.close()

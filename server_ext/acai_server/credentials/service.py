@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.endpoints import Access
-from acai_jupyter.contract.errors import NotAllowed, NotSignedIn, ProjectNotFound, SettingsBroken
+from acai_jupyter.contract.errors import AcaiError, NotAllowed, NotSignedIn, ProjectNotFound, SettingsBroken
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.states import Role
 from acai_server.credentials.audit import Audit
@@ -17,10 +17,12 @@ from acai_server.credentials.secrets import token_hash
 from acai_server.credentials.tokens import Tokens
 from acai_server.credentials.users import Users
 from acai_server.credentials.uses import TokenUses
-from acai_server.db.projects import Member
+from acai_server.db.projects import Member, Stranger
 from acai_server.db.sight import Sight
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from acai_jupyter.contract.ids import ProjectId, UserId
     from acai_server.db.database import Database
 
@@ -65,6 +67,30 @@ class Credentials:
             raise ProjectNotFound(project=one_line((project or "")[:128]))
         if found.token is not None:
             self.uses.note(found.token, now)
+        return found
+
+    def identify_all(self, tokens: Collection[str | None], project: str) -> dict[str | None, Member | AcaiError]:
+        """Return whom tokens stand for in a project, each a member or the reason why it is refused.
+
+        However many there are, it is one statement, and one more for the server's own user.
+        """
+        hashes = {token: token_hash(token) for token in tokens if token is not None}
+        found: dict[str | None, Member | AcaiError] = {}
+        with self._database.reading() as work:
+            now = work.clock.now()
+            known = work.projects.members_by_tokens(hashes.values(), project, now)
+            by_token: dict[str | None, Member | Stranger | None] = {
+                token: known.get(hashed) for token, hashed in hashes.items()
+            }
+            if None in tokens:
+                by_token[None] = work.projects.member_by_id(self.local.user_id, project)
+        for token, member in by_token.items():
+            if isinstance(member, Member):
+                found[token] = member
+                if member.token is not None:
+                    self.uses.note(member.token, now)
+            else:
+                found[token] = NotSignedIn() if member is None else ProjectNotFound(project=one_line(project[:128]))
         return found
 
     def authorise(self, member: Member, access: Access) -> None:

@@ -154,6 +154,10 @@ class Database:
         with self.connect() as connection:
             return int(connection.exec_driver_sql("SHOW server_version_num").scalar_one()) // 10_000
 
+    def now(self) -> datetime:
+        """Return the time that is recorded."""
+        return self._clock.now()
+
     def moment(self) -> datetime:
         """Return the time that PostgreSQL's machine tells."""
         with self.connect() as connection:

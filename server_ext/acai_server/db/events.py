@@ -92,17 +92,22 @@ class EventRecords:
         newest, oldest = self._bounds(project)
         if since > newest or since < oldest - 1:
             return EventPage([], newest, reload=True)
-        events = self._following(project, since, limit)
+        events = self.following(project, since, limit)
         last = events[-1].number if events else since
         if not sight.unseen():
             return EventPage(events, last)
         told = Told(self._session, project)
         while not (seen := told.of(events)) and len(events) == limit:
-            events = self._following(project, last, limit)
+            events = self.following(project, last, limit)
             last = events[-1].number if events else last
         return EventPage(seen, last)
 
-    def _following(self, project: ProjectId, since: int, limit: int) -> list[Event]:
+    def visible(self, project: ProjectId, events: list[Event]) -> list[Event]:
+        """Return what the caller may see of events."""
+        return Told(self._session, project).of(events) if sight.unseen() else events
+
+    def following(self, project: ProjectId, since: int, limit: int) -> list[Event]:
+        """Return the events after a number, whether or not the caller may see them."""
         query = select(EventRow).where(EventRow.project_id == project, EventRow.number > since)
         rows = self._session.scalars(query.order_by(EventRow.number).limit(limit))
         return [Event(row.number, row.kind, row.subject, row.created_at, row.details) for row in rows]
@@ -119,6 +124,10 @@ class EventRecords:
     def newest_time(self) -> datetime | None:
         """Return when the newest event was written."""
         return self._session.scalar(select(func.max(EventRow.created_at)))
+
+    def oldest_time(self) -> datetime | None:
+        """Return when the oldest event that is kept was written."""
+        return self._session.scalar(select(func.min(EventRow.created_at)))
 
     def prune(self, before: datetime) -> int:
         """Drop the events written before a moment, except the newest of each project; returns how many."""

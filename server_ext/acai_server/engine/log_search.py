@@ -1,64 +1,136 @@
-"""Finds the lines of a log that have a text, in upper or lower case, or the first error, in one pass over its bytes."""
+"""Finds the lines of a log that contain a text, ignoring case, or the first line that reports an error.
+
+A search reads the log forward, at most as far as its limit allows; the result says where to continue.
+"""
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from acai_jupyter.contract.jobs import FoundLine, FoundLines
+from acai_jupyter.contract.jobs import FoundLine, FoundLines, LogPlace
+from acai_server.engine.read_limit import ReadLimit, unlimited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MOST_TOLD = 1000
-"""So many lines are told, the first ones."""
+"""Maximum number of lines in one answer."""
 MOST_COUNTED = 100_000
-"""After so many it is not looked further."""
+"""Matches after which a search ends for good."""
 WIDEST = 2000
-"""So much of a line is told; a page cuts there as well."""
+"""Maximum number of characters given of a line; the page cuts its lines at the same width."""
+BEGIN = LogPlace(0, 0)
 _TAGS = re.compile(r"^\x1e?\[ACAI_TAG[^\n]*(?:\n|\Z)", re.MULTILINE)
 _ERROR = re.compile(r"Traceback \(most recent call last\)|(?:Error|ERROR|Exception|FATAL)\b")
 _WORDS = ("Traceback", "Error", "ERROR", "Exception", "FATAL")
-# What programs send to terminals: looks, and what has no width.
+# What programs send to terminals that has no width: colours, titles, cursor movements.
 _UNSEEN = re.compile(r"\x1b\[[0-9;:?<=>]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?")
 
 
-def search(pieces: Iterable[bytes], text: str) -> FoundLines:
-    """Return which lines of a log have a text; those that tag something are none that somebody sees."""
-    found: list[FoundLine] = []
-    count = 0
-    look = _Look(pieces)
-    for hit in look.hits(text):
-        count += 1
-        if len(found) < MOST_TOLD:
-            found.append(hit.told())
-        if count >= MOST_COUNTED:
-            return FoundLines(found, count, hit.number, is_cut=True)
-    return FoundLines(found, count, look.passed)
+class LogSearch:
+    """One pass over a log from a place on. Each object answers one question."""
 
+    def __init__(self, pieces: Iterable[bytes], limit: ReadLimit | None = None, begin: LogPlace = BEGIN) -> None:
+        self._pieces = pieces
+        self._limit = limit or unlimited()
+        self._offset = begin.offset
+        self._passed = begin.lines
 
-def search_near(pieces: Iterable[bytes], text: str, after: int | None, before: int | None) -> FoundLines:
-    """Return the first line behind one that has a text, or with `before` the last before one."""
-    look = _Look(pieces)
-    if before is not None:
-        nearest = look.last(text, before)
-    else:
-        nearest = next((hit for hit in look.hits(text) if hit.number > (after or 0)), None)
-    return FoundLines([], 0, 0) if nearest is None else FoundLines([nearest.told()], 1, nearest.number, is_cut=True)
+    def lines_with(self, text: str) -> FoundLines:
+        """Return the lines that contain a text, and how many there are."""
+        found: list[FoundLine] = []
+        count = 0
+        for hit in self._hits(text):
+            count += 1
+            if len(found) < MOST_TOLD:
+                found.append(hit.told())
+            if count >= MOST_COUNTED:
+                return FoundLines(found, count, hit.number, is_cut=True)
+        return FoundLines(found, count, self._passed, is_cut=self._limit.is_reached, next=self._next())
 
+    def nearest(self, text: str, after: int | None, before: int | None) -> FoundLines:
+        """Return the first line after a number that contains a text, or with `before` the last one before it."""
+        if before is None:
+            return self._only(next((hit for hit in self._hits(text) if hit.number > (after or 0)), None))
+        hit = self._last(text, before)
+        lines = [] if hit is None else [hit.told()]
+        is_cut = self._limit.is_reached or hit is not None
+        return FoundLines(lines, len(lines), self._passed, is_cut=is_cut, next=self._next())
 
-def first_error(pieces: Iterable[bytes]) -> FoundLines:
-    """Return the first line of a log that tells of an error, and how many lines were looked at."""
-    passed = 0
-    for block in _whole_lines(pieces):
-        plain = _seen(block)
-        match = _ERROR.search(plain) if any(word in plain for word in _WORDS) else None
-        if match is not None:
-            number = passed + plain.count("\n", 0, match.start()) + 1
-            return FoundLines([_Hit(number, plain, match.start(), match.end()).told()], 1, number, is_cut=True)
-        passed += _count(plain)
-    return FoundLines([], 0, passed)
+    def first_error(self) -> FoundLines:
+        """Return the first line that reports an error, and how many lines were read."""
+        for plain in self._blocks():
+            match = _ERROR.search(plain) if any(word in plain for word in _WORDS) else None
+            if match is not None:
+                number = self._passed + plain.count("\n", 0, match.start()) + 1
+                return self._only(_Hit(number, plain, match.start(), match.end()))
+        return self._only(None)
+
+    def _only(self, hit: _Hit | None) -> FoundLines:
+        if hit is not None:
+            return FoundLines([hit.told()], 1, hit.number, is_cut=True)
+        return FoundLines([], 0, self._passed, is_cut=self._limit.is_reached, next=self._next())
+
+    def _next(self) -> LogPlace | None:
+        return LogPlace(self._offset, self._passed) if self._limit.is_reached else None
+
+    def _hits(self, text: str) -> Iterator[_Hit]:
+        """Give the first match in each line."""
+        wanted = _lower(text)
+        for plain in self._blocks():
+            low = _lower(plain)
+            at, number, seen = _place(low, wanted), self._passed, 0
+            while at >= 0:
+                begin, end = low.rfind("\n", 0, at) + 1, low.find("\n", at)
+                number, seen = number + low.count("\n", seen, begin), begin
+                yield _Hit(number + 1, plain, at, at + len(wanted))
+                if end < 0:
+                    break
+                at = low.find(wanted, end)
+
+    def _last(self, text: str, before: int) -> _Hit | None:
+        """Return the last line with a text among those before a number, as far as they were read."""
+        wanted, found = _lower(text), None
+        for plain in self._blocks():
+            low = _lower(plain)
+            lines = _count(low)
+            end = len(low) if self._passed + lines < before else _begin(low, before - self._passed)
+            at = low.rfind(wanted, 0, end) if _place(low, wanted) >= 0 else -1
+            if at >= 0:
+                begin = low.rfind("\n", 0, at) + 1
+                first = low.find(wanted, begin)
+                found = _Hit(self._passed + low.count("\n", 0, begin) + 1, plain, first, first + len(wanted))
+            if self._passed + lines >= before:
+                break
+        return found
+
+    def _blocks(self) -> Iterator[str]:
+        """Give whole lines as they are shown; once the next ones are asked for, these count as passed.
+
+        A line that is longer than the limit allows to read is given in parts, so that a search always gets on.
+        """
+        held: list[bytes] = []
+        has_given = False
+        for block in self._limit.blocks(self._pieces):
+            cut = block.rfind(b"\n") + 1
+            if not cut:
+                held.append(block)
+                continue
+            lines = b"".join((*held, block[:cut]))
+            held = [block[cut:]]
+            has_given = True
+            yield from self._pass(lines)
+        rest = b"".join(held)
+        if rest and not (self._limit.is_reached and has_given):
+            yield from self._pass(rest)
+            self._passed += not self._limit.is_reached and _shown(rest) != ""
+
+    def _pass(self, lines: bytes) -> Iterator[str]:
+        plain = _shown(lines)
+        yield plain
+        self._passed += plain.count("\n")
+        self._offset += len(lines)
 
 
 class _Hit(NamedTuple):
@@ -78,51 +150,6 @@ class _Hit(NamedTuple):
         return FoundLine(self.number, self.lines[first:last], first - begin, end - last)
 
 
-class _Look:
-    """One pass over a log."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = pieces
-        self.passed = 0
-        """How many lines are behind it."""
-
-    def hits(self, text: str) -> Iterator[_Hit]:
-        """Give the first place in each line that has a text."""
-        wanted = _lower(text)
-        for plain, low in self._blocks():
-            at, number, seen = _place(low, wanted), self.passed, 0
-            while at >= 0:
-                begin, end = low.rfind("\n", 0, at) + 1, low.find("\n", at)
-                number, seen = number + low.count("\n", seen, begin), begin
-                yield _Hit(number + 1, plain, at, at + len(wanted))
-                if end < 0:
-                    break
-                at = low.find(wanted, end)
-
-    def last(self, text: str, before: int) -> _Hit | None:
-        """Return the last line before one that has a text."""
-        wanted, found = _lower(text), None
-        for plain, low in self._blocks():
-            lines = _count(low)
-            end = len(low) if self.passed + lines < before else _begin(low, before - self.passed)
-            at = low.rfind(wanted, 0, end) if _place(low, wanted) >= 0 else -1
-            if at >= 0:
-                begin = low.rfind("\n", 0, at) + 1
-                first = low.find(wanted, begin)
-                found = _Hit(self.passed + low.count("\n", 0, begin) + 1, plain, first, first + len(wanted))
-            if self.passed + lines >= before:
-                break
-        return found
-
-    def _blocks(self) -> Iterator[tuple[str, str]]:
-        """Give whole lines, as somebody sees them and in lower case; what was given is passed."""
-        for block in _whole_lines(self._pieces):
-            plain = _seen(block)
-            low = _lower(plain)
-            yield plain, low
-            self.passed += _count(low)
-
-
 def _place(low: str, wanted: str) -> int:
     """Where a text is first; one that goes over the end of a line is in none."""
     return -1 if "\n" in wanted else low.find(wanted)
@@ -136,10 +163,11 @@ def _begin(lines: str, number: int) -> int:
     return at
 
 
-def _seen(block: str) -> str:
-    """What of whole lines somebody sees."""
-    lines = _TAGS.sub("", block) if "[ACAI_TAG" in block else block
-    return _UNSEEN.sub("", lines) if "\x1b" in lines else lines
+def _shown(lines: bytes) -> str:
+    """Return what a terminal shows of whole lines, without the lines that set tags."""
+    block = lines.decode("utf-8", "replace")
+    block = _TAGS.sub("", block) if "[ACAI_TAG" in block else block
+    return _UNSEEN.sub("", block) if "\x1b" in block else block
 
 
 def _count(lines: str) -> int:
@@ -149,19 +177,3 @@ def _count(lines: str) -> int:
 def _lower(text: str) -> str:
     """Lower case of the same length: there is one letter that would be two."""
     return text.replace("\u0130", "i").lower()
-
-
-def _whole_lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Give the text in pieces that end where a line does."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    held: list[str] = []
-    for piece in pieces:
-        text = decoder.decode(piece)
-        cut = text.rfind("\n") + 1
-        if cut:
-            yield "".join((*held, text[:cut]))
-            held = []
-        held.append(text[cut:])
-    rest = "".join((*held, decoder.decode(b"", final=True)))
-    if rest:
-        yield rest

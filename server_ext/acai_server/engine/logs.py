@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acai_jupyter.contract.ids import ProjectId
+    from acai_jupyter.contract.queries import LogLines
     from acai_server.db.database import Database
     from acai_server.db.jobs import StoredAttempt, StoredJob
+    from acai_server.engine.read_limit import ReadLimit
     from acai_server.objects.protocol import ObjectStore
     from acai_server.runners.protocol import Runner
 
@@ -69,11 +71,10 @@ class Logs:
         if found is not None:
             yield from self._stream(job, found, offset, rank)
 
-    def lines(
-        self, project: ProjectId, number: int, attempt: int | None, first: int, limit: int, rank: int = 0
-    ) -> FoundLines:
+    def lines(self, project: ProjectId, number: int, query: LogLines, reading: ReadLimit | None) -> FoundLines:
         """Return lines of an attempt's log from a number on."""
-        job, found = self._find(project, number, attempt, rank)
+        rank = query.node
+        job, found = self._find(project, number, query.attempt, rank)
         if found is None:
             return FoundLines([], 0, 0)
         # What was kept may be shorter than what was seen of it live.
@@ -83,7 +84,9 @@ class Logs:
             self._indexes.move_to_end(name)
             while len(self._indexes) > _INDEXED:
                 self._indexes.popitem(last=False)
-        return index.lines(lambda offset: self._stream(job, found, offset, rank), first, limit)
+        return index.lines(
+            lambda offset: self._stream(job, found, offset, rank), query.first, query.limit, reading=reading
+        )
 
     def _stream(self, job: StoredJob, found: StoredAttempt, offset: int, rank: int) -> Iterator[bytes]:
         if self._is_over(job, found):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from acai_jupyter.contract.errors import Conflict, ObjectNotFound
-from acai_jupyter.contract.jobs import Displays, JobPage
+from acai_jupyter.contract.jobs import Displays, JobPage, LogPlace
 from acai_jupyter.contract.templates import template_of
 from acai_server.engine import killing, removing
 from acai_server.engine.attempts import slot_key
 from acai_server.engine.launcher import Launcher
-from acai_server.engine.log_search import first_error, search, search_near
+from acai_server.engine.log_search import LogSearch
 from acai_server.engine.logs import Logs
 from acai_server.engine.monitor import Interface, Monitor
 from acai_server.engine.past_runs import PastRuns
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from acai_server.db.jobs import StoredAttempt, StoredJob
     from acai_server.db.work import Work
     from acai_server.engine.protocols import FileSetStore, Forecast, MemoryNeeds, Prices, Purse
+    from acai_server.engine.read_limit import ReadLimit
     from acai_server.objects.protocol import ObjectStore
     from acai_server.runners.protocol import Ended, Runner
 
@@ -174,17 +175,19 @@ class Engine:
         """Return a stretch of a job's log, of one of its nodes."""
         return self._logs.page(project, number, offset, attempt, node)
 
-    def log_lines(self, project: ProjectId, number: int, query: LogLines) -> FoundLines:
-        """Return lines of an attempt's log; of one that lives, of those printed until now."""
-        where = (project, number, query.attempt)
+    def log_lines(
+        self, project: ProjectId, number: int, query: LogLines, reading: ReadLimit | None = None
+    ) -> FoundLines:
+        """Return lines of an attempt's log; of a live one, of those printed until now. Reads only as far as allowed."""
+        if not query.error and not query.text:
+            return self._logs.lines(project, number, query, reading)
+        stream = self._logs.stream(project, number, query.attempt, query.offset, query.node)
+        search = LogSearch(stream, reading, LogPlace(query.offset, query.lines))
         if query.error:
-            return first_error(self._logs.stream(*where, 0, query.node))
-        if query.text and (query.after is not None or query.before is not None):
-            stream = self._logs.stream(*where, 0, query.node)
-            return search_near(stream, query.text, query.after, query.before)
-        if query.text:
-            return search(self._logs.stream(*where, 0, query.node), query.text)
-        return self._logs.lines(*where, query.first, query.limit, query.node)
+            return search.first_error()
+        if query.after is not None or query.before is not None:
+            return search.nearest(query.text, query.after, query.before)
+        return search.lines_with(query.text)
 
     def log_stream(
         self, project: ProjectId, number: int, attempt: int | None = None, offset: int = 0, node: int = 0

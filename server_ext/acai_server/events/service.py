@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from acai_jupyter.contract.events import EventPage
+from acai_jupyter.contract.events import Event, EventPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
 
     from acai_jupyter.contract.ids import ProjectId
     from acai_server.db.database import Database
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 PAGE = 500
 SLOW_READER_SECONDS = 15.0
 HEARTBEAT_SECONDS = 20.0
+
+
+class News(NamedTuple):
+    """The events of a project after one number and up to another, before any visibility filter."""
+
+    begin: int
+    last: int
+    events: list[Event]
 
 
 class Events:
@@ -42,6 +51,28 @@ class Events:
             if since is None:
                 return EventPage([], work.events.newest(project))
             return work.events.after(project, since, PAGE)
+
+    def news(self, since: Mapping[ProjectId, int | None]) -> dict[ProjectId, News]:
+        """Return a page of what each project has after a number; without one, where its stream is now."""
+        found: dict[ProjectId, News] = {}
+        with self._database.reading() as work:
+            for project, last in since.items():
+                if last is None:
+                    newest = work.events.newest(project)
+                    found[project] = News(newest, newest, [])
+                    continue
+                events = work.events.following(project, last, PAGE)
+                found[project] = News(last, events[-1].number if events else last, events)
+        return found
+
+    def visible(self, project: ProjectId, events: list[Event]) -> list[Event]:
+        """Return what the caller may see of events."""
+        with self._database.reading() as work:
+            return work.events.visible(project, events)
+
+    def now(self) -> datetime:
+        """Return the time that expiries are compared with."""
+        return self._database.now()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Be woken when there may be more."""

@@ -90,6 +90,7 @@ class ProcessRunner:
         *,
         bound: bool = False,
         may_run: Callable[[], bool] = lambda: True,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         if not hasattr(os, "pidfd_open"):
             raise SettingsBroken(reason="jobs run on this machine only where it is Linux; set `runner` to another")
@@ -106,7 +107,7 @@ class ProcessRunner:
         self._cgroups = cgroups.Cgroups(name, max_processes=processes, used=used)
         self._guard = DiskGuard(folder, self._settings.reserved_disk_bytes, self._blame)
         self._blamed: dict[str, str] = {}
-        self._failed = FailedFolders(folder.with_name("failed"), self._settings.failed_seconds)
+        self._failed = FailedFolders(folder.with_name("failed"), self._settings.failed_seconds, clock=clock)
         self._lock = threading.RLock()
         self._settled = threading.Condition(self._lock)
         self._given = {path.name: AttemptFolder(path).given() for path in _folders(folder)}

@@ -126,8 +126,7 @@ export function useSearch(props: ILogViewProps, wanted: string): LogSearch {
   const search = React.useMemo(
     () =>
       new LogSearch(
-        (text, near) =>
-          services.jobs.searchLog(project, number, attempt, text, near),
+        question => services.jobs.searchLog(project, number, attempt, question),
         again
       ),
     [services, project, number, attempt]

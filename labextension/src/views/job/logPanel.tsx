@@ -257,7 +257,7 @@ function LogView(props: ILogViewProps): React.ReactElement {
           {wanted === ''
             ? ''
             : search.isAsking
-              ? trans.__('Asking…')
+              ? progressWords(search)
               : foundWords(
                   search,
                   found.length,
@@ -294,6 +294,17 @@ function LogView(props: ILogViewProps): React.ReactElement {
       )}
     </>
   );
+}
+
+/** What is known before the whole log was read. */
+function progressWords({ found }: LogSearch): string {
+  return isGiven(found?.next)
+    ? trans.__(
+        '%1 of the first %2 lines, searching…',
+        count(found.count),
+        count(found.of)
+      )
+    : trans.__('Asking…');
 }
 
 /** How many lines of all have it, and whether all of those are shown. */
