@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("acai_server")
 TAKEOVER_SECONDS = 1.0
 THREADS = 16
+LARGE_BODIES = 2
+"""How many requests with a body that waits on disk are decoded and served at once; their memory adds up."""
+KIB = 1024
 Compose = Callable[["Settings", str, Callable[[], str]], "Services"]
 
 
@@ -63,6 +66,7 @@ class Host:
         self.streams: set[Closable] = set()
         self.requests = Requests()
         self.limits = RequestLimits()
+        self.large_bodies = asyncio.Semaphore(LARGE_BODIES)
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
 
     async def start(self, address: str) -> None:
@@ -81,6 +85,16 @@ class Host:
     def slow_reader_seconds(self) -> float:
         """After how long a reader that does not read is disconnected."""
         return self._settings.slow_reader_seconds if self._settings is not None else 15.0
+
+    @property
+    def body_timeout_seconds(self) -> float:
+        """After how long without a byte of its body a request is refused."""
+        return self._settings.body_timeout_seconds if self._settings is not None else 60.0
+
+    @property
+    def max_body_bytes(self) -> int:
+        """How large a body may be on a route that does not say otherwise."""
+        return KIB * (self._settings.max_body_kib if self._settings is not None else 1024)
 
     async def connect(self) -> Services | Upstream:
         """Return the services, opened at the first call, or the server that has the data.

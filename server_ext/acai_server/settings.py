@@ -77,6 +77,9 @@ class Settings:
     heartbeat_seconds: float
     requests_per_second: float
     uploads_per_user: int
+    max_body_kib: int
+    header_timeout_seconds: float
+    body_timeout_seconds: float
     log_format: str
     oidc_issuer: str
     oidc_client_id: str

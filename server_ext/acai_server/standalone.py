@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.services.contents.manager import AsyncContentsManager
-from traitlets import Unicode
+from traitlets import Int, Unicode
 
 from acai_jupyter.contract.endpoints import BASE
 from acai_server import __version__
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
 PACKAGE = "acai_server"
+MAX_BUFFER_BYTES = 1024 * 1024
 
 
 class TokensOnly(IdentityProvider):
@@ -50,6 +51,7 @@ class StandaloneServer(ServerApp):
 
     default_services = ()  # type: ignore[assignment]  # Jupyter annotates the names of its own
     no_browser_open_file = True
+    max_buffer_size = Int(MAX_BUFFER_BYTES, config=True, help="What one connection may hold that no handler has read.")
 
     def init_server_extensions(self) -> None:
         """Load ACAI only, whatever the configuration of the machine's JupyterLab names."""
@@ -70,6 +72,12 @@ class StandaloneServer(ServerApp):
 
         super().load_server_extensions()
         self.web_app.add_handlers(".*$", [(r".*", NothingHandler)])  # type: ignore[no-untyped-call]  # as it is in Jupyter
+
+    def init_httpserver(self) -> None:
+        """Close connections on which no request arrives; what else they may hold is small, as all handlers stream."""
+        super().init_httpserver()
+        app: Any = self.starter_app
+        self.http_server.conn_params.header_timeout = app.read_settings().header_timeout_seconds
 
     def running_server_info(self, kernel_count: bool = True) -> str:  # noqa: FBT002 (as Jupyter declares it)
         """Say where the API is, and which file holds the token of the first admin."""

@@ -11,6 +11,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated  # the base hand
 from acai_server.api.base import BaseHandler
 from acai_server.api.call import Call, Operation
 from acai_server.api.proxy import forward
+from acai_server.api.request_body import announced_bytes
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.endpoints import Endpoint
@@ -22,7 +23,9 @@ class EndpointHandler(BaseHandler):
     operations: ClassVar[dict[str, Operation]] = {}
 
     def is_let_in_later(self) -> bool:
-        """Whether the verb does not wait for anything."""
+        """Whether the verb waits for nothing, and there is no body to wait for."""
+        if announced_bytes(self.request) != 0:
+            return False
         operation = self.operations.get(self.request.method or "")
         return operation is not None and not inspect.iscoroutinefunction(operation)
 
@@ -38,7 +41,12 @@ class EndpointHandler(BaseHandler):
             await self.write_down_reads()
             await self.write_down(endpoint.status, call.body, result)
         else:
-            result = await self.in_executor(self.perform, partial(self._call, params), operation)
+            work = partial(self.in_executor, self.perform, partial(self._call, params), operation)
+            if self.has_large_body():
+                async with self.host.large_bodies:
+                    result = await work()
+            else:
+                result = await work()
         self.answer(result, endpoint.status)
 
     def _call(self, params: dict[str, str]) -> Call:

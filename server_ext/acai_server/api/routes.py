@@ -92,7 +92,7 @@ class UnknownRouteHandler(BaseHandler):
 class NothingHandler(BaseHandler):
     """What `jupyter acai` serves outside the API: nothing, for anyone."""
 
-    async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
+    async def authenticate(self) -> None:
         """Refuse before anyone is identified and before a body is read."""
         raise NotFound(path=self.request.path)
 
