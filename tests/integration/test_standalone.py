@@ -144,6 +144,19 @@ def test_every_handler_of_the_web_application_is_acais_before_one_that_answers_a
     assert not any(word in module for module in shadowed for word in ("services", "nbconvert", "login", "terminals"))
 
 
+def test_a_jupyter_server_attaches_to_it_and_shells_find_it(place: Place) -> None:
+    alone = place.start(program="acai")
+    attached = place.start()
+    assert attached.status().json["mode"] == "attached"
+    made = attached.ask("POST", "/v1/projects/default/jobs", {"command": ["true"]})
+    assert made.status == 201
+    assert len(alone.get("/v1/projects/default/jobs")["jobs"]) == 1
+    found = place.acai("status")
+    assert found.returncode == 0, found.stderr
+    with attached.stream("?since=0") as stream:
+        assert "job" in stream.recv()
+
+
 def test_a_server_below_a_base_url_answers_nothing_beside_it(place: Place) -> None:
     server = place.start(program="acai", base_url="/a@b/")
     assert server.status().status == 200

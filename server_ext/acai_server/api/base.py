@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("acai_server.api")
 UNLIMITED_BYTES = 2**60
+SLOW_SECONDS = 5.0
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 TOKEN_PREFIX = "acai_"  # noqa: S105 (a prefix, by which scanners know our tokens)
 
@@ -295,6 +296,8 @@ class BaseHandler(APIHandler):
         """Let in who calls, do what they ask for, and write it down; all of it in the thread that this is called in."""
         if not self._is_let_in:
             self._let_in()
+        elif self.has_large_body() or self.request.request_time() > SLOW_SECONDS:
+            self._enter()  # the token may have been revoked while the body arrived
         asked = call()
         result = seeing(self.sight, operation, asked)
         seeing(self.sight, self._write_reads)

@@ -10,7 +10,7 @@ import numpy as np
 from acai_server.provisioner.sentences import LARGEST
 
 ROUNDING = 1e-9
-"""Enough, as a part of a number, to be seen beside it."""
+"""A part of a number that is not lost when it is added to it."""
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
