@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from acai_jupyter.contract.endpoints import BASE
 from tests.integration.places import TOKEN, Place, fetch
+from tests.servers.process import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.integration.places import Server
 
+DEPLOY = Path(__file__).parents[2] / "docs" / "operators" / "deploy"
 JUPYTERS = (
     "/api",
     "/api/status",
@@ -142,6 +145,22 @@ def test_every_handler_of_the_web_application_is_acais_before_one_that_answers_a
     assert reachable[-1][2] == ".*$"
     shadowed = {module for module, _, _ in found["handlers"][len(reachable) :]}
     assert not any(word in module for module in shadowed for word in ("services", "nbconvert", "login", "terminals"))
+
+
+def test_the_command_and_the_probes_of_the_manifest_work_and_its_log_opens_nothing(place: Place) -> None:
+    manifest = yaml.safe_load_all((DEPLOY / "kustomize" / "base" / "server.yaml").read_text())
+    found = next(one for one in manifest if one["kind"] == "Deployment")
+    container = found["spec"]["template"]["spec"]["containers"][0]
+    jupyter, program, address, port = container["command"]
+    assert (jupyter, program, address) == ("jupyter", "acai", "--ServerApp.ip=0.0.0.0")
+    (free,) = free_ports(1)
+    server = place.spawn(port.replace("8888", str(free)), program=program)
+    server.wait_until_it_answers()
+    for probe in ("readinessProbe", "livenessProbe"):
+        assert fetch("GET", server.root + container[probe]["httpGet"]["path"]).status == 200
+    assert str(place.data / "token") in server.log
+    assert server.token not in server.log
+    assert "token=" not in server.log
 
 
 def test_a_jupyter_server_attaches_to_it_and_shells_find_it(place: Place) -> None:
