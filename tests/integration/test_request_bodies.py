@@ -92,7 +92,9 @@ ROUTES = [
 
 
 ANNOUNCED, UNANNOUNCED = f"Content-Length: {LARGE}", "Transfer-Encoding: chunked"
-SIZES = [(*route, ANNOUNCED) for route in ROUTES] + [(*route, UNANNOUNCED) for route in ROUTES if route != OPEN]
+TWICE = f"Content-Length: {LARGE},{LARGE}"
+SIZES = [(*route, ANNOUNCED) for route in ROUTES]
+SIZES += [(*route, size) for route in ROUTES if route != OPEN for size in (UNANNOUNCED, TWICE)]
 
 
 @pytest.mark.parametrize(("method", "path", "size"), SIZES)

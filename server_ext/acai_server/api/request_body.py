@@ -24,7 +24,7 @@ def announced_bytes(request: HTTPServerRequest) -> int | None:
     if "Transfer-Encoding" in request.headers:
         return None
     length = request.headers.get("Content-Length", "0")
-    return int(length) if length.isascii() and length.isdigit() else 0  # tornado refuses what is no number
+    return int(length) if length.isascii() and length.isdigit() else None  # tornado takes "5,5", and refuses the rest
 
 
 class RequestBody:
