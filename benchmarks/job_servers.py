@@ -58,7 +58,7 @@ def server(home: Path) -> Iterator[Server]:
     """Start one."""
     port = free_port()
     command = [str(OUR_BIN / "jupyter-acai"), f"--ServerApp.port={port}", "--ServerApp.ip=127.0.0.1"]
-    options = ["--IdentityProvider.token=bench", "--ServerApp.allow_root=True", f"--ServerApp.root_dir={home}"]
+    options = ["--ServerApp.allow_root=True", f"--ServerApp.root_dir={home}"]
     before = time.perf_counter()
     process = subprocess.Popen(
         [*command, *options, "--ServerApp.open_browser=False"],
@@ -68,7 +68,7 @@ def server(home: Path) -> Iterator[Server]:
     )
     try:
         root = f"http://127.0.0.1:{port}"
-        wait_for(f"{root}/acai/api/v1/status?token=bench")
+        wait_for(f"{root}/acai/api/v1/ready")
         seconds = time.perf_counter() - before
         yield Server(process, Client(Connection(root, (home / "data" / "token").read_text())), seconds, home)
     finally:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from acai_jupyter.contract.queries import Limit, Number
+from acai_jupyter.contract.queries import Limit, Number, check_moments
 
 
 class AuditEntry(msgspec.Struct, frozen=True):
@@ -47,3 +47,6 @@ class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     since: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     before: Number | None = None
     limit: Limit = 100
+
+    def __post_init__(self) -> None:
+        check_moments(since=self.since)

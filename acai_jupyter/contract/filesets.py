@@ -99,7 +99,7 @@ class AsOf(msgspec.Struct, frozen=True, tag="as_of", tag_field="op", forbid_unkn
     """
 
     spec: str
-    commit: Annotated[int, msgspec.Meta(ge=0)]
+    commit: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 
 
 Source = Union[str, Without, Matching, AsOf]  # noqa: UP007 (it names itself)
@@ -202,7 +202,7 @@ class CompareSources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     before: list[Source]
     after: list[Source]
-    start: Annotated[int, msgspec.Meta(ge=0)] = 0
+    start: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)] = 0
     """How many differences to leave out at the beginning."""
     limit: Annotated[int, msgspec.Meta(ge=0, le=20_000)] = 1000
 
@@ -271,7 +271,7 @@ class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     What has an alias or a label, or an open job uses, always stays, and so does the newest of each name.
     """
 
-    keep_last: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    keep_last: Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)] | None = None
     keep_days: Annotated[float, msgspec.Meta(ge=0)] | None = None
     files: bool = False
     """Whether file versions that no file set holds any more follow the same rules."""

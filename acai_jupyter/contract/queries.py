@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
@@ -14,6 +14,18 @@ from acai_jupyter.contract.states import UploadState
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+
+
+def check_moments(**moments: datetime | None) -> None:
+    """Refuse times that do not exist in UTC, in which all times are kept and compared. Decoders name the request."""
+    for name, moment in moments.items():
+        try:
+            if moment is not None:
+                moment.astimezone(UTC)
+        except OverflowError:
+            raise ValueError(f"{name}: {moment} is not between the years 1 and 9999 in UTC") from None
+
+
 """What every program and database can count to."""
 
 
@@ -288,6 +300,9 @@ class CostQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     until: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     skip: Number = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 1000
+
+    def __post_init__(self) -> None:
+        check_moments(since=self.since, until=self.until)
 
 
 class DifferenceQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -52,7 +52,8 @@ class Endpoint(msgspec.Struct, Generic[ResponseT], frozen=True):
     query: type[msgspec.Struct] = queries.NoQuery
     access: Access = Access.READ
     status: int = 200
-    max_bytes: int = 1024 * 1024
+    max_bytes: int | None = None
+    """The largest body; without a value it is the server's setting `max_body_kib`."""
     media_types: tuple[str, ...] = ("application/json",)
     """What an answer may be; what is not JSON comes as a stream, and has no schema."""
     is_audited: bool = False

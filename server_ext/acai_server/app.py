@@ -20,10 +20,12 @@ from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Float, Int, TraitError, Unicode
 from traitlets.config import Application, Config
 
+from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
 from acai_server.clock_mark import watch_of
 from acai_server.cluster import ClusterSettings, instance, runner_of_cluster
 from acai_server.host import Host
+from acai_server.logs import without_secrets, write_json, write_text
 from acai_server.looks import checkups_of
 from acai_server.records import home
 from acai_server.settings import (
@@ -211,25 +213,31 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
 
     def initialize_settings(self) -> None:
         """Make the host; nothing is opened yet."""
+        form = "text"
         try:
-            self._log_as(self.read_settings().log_format)
+            form = self.read_settings().log_format
         except AcaiError as error:
             if self.alone:  # before an address is announced that would not answer
-                sys.exit(error.message)
+                sys.exit(without_secrets(error.message))
+        self._log_as(form)
         self.host = Host(self.read_settings, compose)
         self.settings["acai_host"] = self.host
-        # Jupyter logs the address of a failed request; it hides what its own list names.
+        # Jupyter logs the address of other extensions' failed requests; it hides the parameters of its own list.
         self.settings["extra_log_scrub_param_keys"] = [*self.settings["extra_log_scrub_param_keys"], "signature"]
 
     def _log_as(self, form: str) -> None:
-        if form != "json" or self.serverapp is None:
+        """Keep secrets out of the log, and log requests to ACAI without the query of their address."""
+        if self.serverapp is None:
             return
         from acai_server.api.request_log import logged
-        from acai_server.logs import write_json
 
-        write_json([self.serverapp.log, self.log])
+        loggers = [self.serverapp.log, self.log]
+        if form == "json":
+            write_json(loggers)
+        else:
+            write_text(loggers, with_jupyter=self.alone)
         counts = self.serverapp.record_http_request_metrics
-        self.settings["log_function"] = logged(self.settings["log_function"], counts=counts)
+        self.settings["log_function"] = logged(self.settings["log_function"], counts=counts, as_json=form == "json")
 
     def initialize_handlers(self) -> None:
         """Add our routes to the Jupyter server's."""
@@ -546,11 +554,20 @@ def _address(serverapp: Any) -> str:
     return f"{scheme}://{f'[{ip}]' if ':' in ip else ip}:{serverapp.port}{serverapp.base_url.rstrip('/')}"
 
 
-def main() -> None:
-    """Run `jupyter acai`."""
+def become_standalone() -> None:
+    """Make this process one that serves ACAI alone: Jupyter finds the application by its class, so it is set there."""
+    from acai_server.standalone import StandaloneServer
+
     AcaiApp.alone = True
     AcaiApp.load_other_extensions = False
+    AcaiApp.serverapp_class = StandaloneServer
+    AcaiApp.extension_url = f"{BASE}/v1/health"
     AcaiApp.serverapp_config = {"open_browser": False, "port_retries": 0}
+
+
+def main() -> None:
+    """Run `jupyter acai`."""
+    become_standalone()
     AcaiApp.launch_instance(sys.argv[1:])  # type: ignore[no-untyped-call]
     if AcaiApp.failure:
-        sys.exit(AcaiApp.failure)
+        sys.exit(without_secrets(AcaiApp.failure))

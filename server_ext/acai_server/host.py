@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("acai_server")
 TAKEOVER_SECONDS = 1.0
 THREADS = 16
+LARGE_BODIES = 2
+"""How many requests with a body that waits on disk are decoded and served at once; their memory adds up."""
+KIB = 1024
 Compose = Callable[["Settings", str, Callable[[], str]], "Services"]
 
 
@@ -68,6 +71,7 @@ class Host:
         self.requests = Requests()
         self.limits = RequestLimits()
         self.streams_per_user = 0
+        self.large_bodies = asyncio.Semaphore(LARGE_BODIES)
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
         self.pools = {pool: FairPool(pool, size) for pool, size in SIZES.items()}
 
@@ -97,6 +101,16 @@ class Host:
                 partial(asyncio.get_running_loop().run_in_executor, self.executor),
             )
         return self._feed
+
+    @property
+    def body_timeout_seconds(self) -> float:
+        """After how long without a byte of its body a request is refused."""
+        return self._settings.body_timeout_seconds if self._settings is not None else 60.0
+
+    @property
+    def max_body_bytes(self) -> int:
+        """How large a body may be on a route that does not say otherwise."""
+        return KIB * (self._settings.max_body_kib if self._settings is not None else 1024)
 
     async def connect(self) -> Services | Upstream:
         """Return the services, opened at the first call, or the server that has the data.

@@ -79,6 +79,9 @@ class Settings:
     requests_per_second: float
     streams_per_user: int
     uploads_per_user: int
+    max_body_kib: int
+    header_timeout_seconds: float
+    body_timeout_seconds: float
     log_format: str
     oidc_issuer: str
     oidc_client_id: str

@@ -53,6 +53,24 @@ class TeamSettings(Configurable):
         min=0,
         help="How many uploads of one user may be under way at once; one more is refused with 429. 0: as many as come.",
     ).tag(config=True)
+    max_body_kib = Int(
+        1024,
+        min=64,
+        help="Largest body of a request, in KiB; a larger one is refused with 413 before it is read. Routes that take "
+        "pages of files allow 64 MiB, and signed URLs the size that was signed. At least 64.",
+    ).tag(config=True)
+    header_timeout_seconds = Float(
+        60.0,
+        min=0.1,
+        help="Seconds after which 'jupyter acai' closes a connection on which no whole request header has arrived, an "
+        "idle one too; inside JupyterLab connections are Jupyter's. At least 0.1.",
+    ).tag(config=True)
+    body_timeout_seconds = Float(
+        60.0,
+        min=0.1,
+        help="Seconds without a single byte after which a request whose body is still arriving is refused and its "
+        "connection closed; a slow one that goes on is not. At least 0.1.",
+    ).tag(config=True)
     log_format = Unicode(
         "text",
         help="How the server's log is written: 'text', as Jupyter does, or 'json', a document in each line and one for "

@@ -135,7 +135,7 @@ class Place:
         log = self.home / f"server-{len(self.servers)}.log"
         log.touch()
         process = forking.start(command, environment=self.environment | variables, folder=self.work, log=log)
-        server = Server(self, process, log)
+        server = Server(self, process, log, is_alone=program == "acai")
         self.servers.append(server)
         return server
 
@@ -190,8 +190,10 @@ class Place:
 class Server:
     """One running server process."""
 
-    def __init__(self, place: Place, process: Started, log: Path) -> None:
+    def __init__(self, place: Place, process: Started, log: Path, *, is_alone: bool = False) -> None:
         self.place = place
+        self.is_alone = is_alone
+        """Whether it is `jupyter acai`, which knows no token of Jupyter's."""
         self.process = process
         self._log = log
 
@@ -218,6 +220,9 @@ class Server:
         def answers() -> bool:
             assert self.process.poll() is None, self.log
             with suppress(urllib3.exceptions.HTTPError):
+                if self.is_alone:
+                    answer = self.ask("GET", "/v1/ready", token=None)
+                    return answer.status == 200 or answer.code != "not_ready"
                 return self.ask("GET", "/v1/nothing").code != "not_ready"
             return False
 
@@ -233,8 +238,9 @@ class Server:
         headers: dict[str, str] | None = None,
         base: str = BASE,
     ) -> Answer:
-        """Send one request, signed in with Jupyter's token unless told otherwise."""
+        """Send one request, by default with Jupyter's token, or ACAI's where the server knows no other."""
         sent = dict(headers or {})
+        token = self._known(token)
         if token is not None:
             sent.setdefault("Authorization", f"token {token}")
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
@@ -254,6 +260,9 @@ class Server:
         """ACAI's own token."""
         return (self.place.data / "token").read_text()
 
+    def _known(self, token: str | None) -> str | None:
+        return self.token if self.is_alone and token == TOKEN else token
+
     def client(self) -> Client:
         return Client(Connection(self.root, self.token))
 
@@ -263,7 +272,7 @@ class Server:
     ) -> Iterator[websocket.WebSocket]:
         """Open the WebSocket of events."""
         address = f"{self.root.replace('http', 'ws', 1)}{BASE}/v1/projects/{project}/events/stream{query}"
-        header = [] if token is None else [f"Authorization: token {token}"]
+        header = [] if token is None else [f"Authorization: token {self._known(token)}"]
         stream = websocket.create_connection(address, header=header, timeout=120, **options)
         try:
             yield stream

@@ -1,12 +1,17 @@
-"""The log of a server as lines of JSON: one for each request, none with anything that opens something."""
+"""The log of a server, as text and as lines of JSON: one for each request, none with a token or a signature."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
+from acai_jupyter.client.follow import wait
+from acai_jupyter.contract.endpoints import BASE
 from tests.integration.places import TOKEN, fetch, until
 
 if TYPE_CHECKING:
@@ -60,3 +65,56 @@ def test_each_request_has_a_line_with_who_and_what_and_nothing_secret(place: Pla
     assert ("", "ann", 404, "warning") in told
     text = [line for line in server.log.splitlines() if not line.startswith("{")]
     assert not [line for line in text if "/acai/api" in line], "of requests nothing is said twice"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("program", ["acai", "server"])
+def test_the_whole_log_of_a_server_that_debugs_has_no_secret(place: Place, program: str, form: str) -> None:
+    server = place.start("--debug", program=program, ACAI_LOG_FORMAT=form)
+    admin = {"Authorization": f"Bearer {server.token}"}
+    job = server.ask("POST", f"{PROJECT}/jobs", {"command": ["true"]}, token=None, headers=admin).json["number"]
+    assert wait(server.client(), job).state == "finished"
+    ann = {"name": "ann", "role": "member"}
+    secret = server.ask("POST", f"{PROJECT}/users", ann, token=None, headers=admin).json["issued"]["secret"]
+    signature = signed(server, admin)
+    for address in ("/v1/status", f"/v1/projects/{secret}/jobs", f"/v1/{secret}", f"{PROJECT}/jobs/{secret}"):
+        for query in (f"?token={secret}", f"?to%6ben={secret}", f"?signature={signature}", f"?sig%6eature={signature}"):
+            referrer = {"Referer": f"{server.root}/x{query}"}
+            server.ask("GET", address + query, token=None, headers=referrer)
+            server.ask("GET", address + query, token=None, headers={**admin, **referrer})
+            fetch("GET", f"{server.root}/api/contents/nothing{query}", headers=referrer)
+    malformed(server, f"GET {BASE}/v1/status?token={secret} HTTP/1.1\r\nAuthorization : Bearer {secret}\r\n\r\n")
+    malformed(server, f"GET {BASE}/v1/status?token={secret} HTTP/9\r\nAuthorization: Bearer {secret}\r\n\r\n")
+    place.sql("ALTER TABLE token RENAME TO away")
+    failed = server.ask("GET", f"{PROJECT}/jobs", token=None, headers=admin)
+    assert (failed.status, failed.code) == (500, "server_fault")
+    place.sql("ALTER TABLE away RENAME TO token")
+    server.ask("GET", "/v1/nothing", token=None, headers={**admin, "X-Request-Id": "the-last-one"})
+    until(lambda: "the-last-one" in server.log, "the line of the last request")
+    assert "Traceback" in server.log
+    jupyters = [] if program == "acai" else [TOKEN]
+    for hidden in (secret, signature, server.token, *jupyters):
+        assert hidden not in server.log
+        assert hidden[5:30] not in server.log
+
+
+def signed(server: Server, headers: dict[str, str]) -> str:
+    """Send an object by a signed URL, then with a wrong signature; returns the right one."""
+    content = b"one"
+    begun = server.ask("POST", f"{PROJECT}/uploads", {}, token=None, headers=headers).json["id"]
+    announced = {"number": 1, "size_bytes": 3, "sha256": hashlib.sha256(content).hexdigest()}
+    asked = f"{PROJECT}/uploads/{begun}/targets"
+    url = server.ask("POST", asked, {"objects": [announced]}, token=None, headers=headers).json["targets"][0]["url"]
+    signature = parse_qs(urlsplit(url).query)["signature"][0]
+    assert fetch("PUT", url, content).status == 200
+    assert fetch("PUT", url.replace("expires=", "expires=1"), content).status in (401, 403)
+    return str(signature)
+
+
+def malformed(server: Server, text: str) -> None:
+    """Send what is no request, and wait for the server to hang up."""
+    parts = urlsplit(server.root)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60) as connection:
+        connection.sendall(text.encode())
+        while connection.recv(65_536):
+            pass

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from tests.integration.places import TOKEN, until
+from tests.integration.places import until
 from tests.servers.process import free_ports
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from tests.integration.places import Place, Server
 
-STATUS = "/acai/api/v1/status"
+READY = "/acai/api/v1/ready"
+AUDIT = "/acai/api/v1/projects/default/audit"
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
@@ -53,13 +54,13 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 def asked(root: str, trusted: Path, path: str, **headers: str) -> Any:
     with urllib3.PoolManager(ca_certs=str(trusted), retries=False, timeout=120) as http:
-        return http.request("GET", root + path, headers={"Authorization": f"token {TOKEN}"} | headers)
+        return http.request("GET", root + path, headers=headers)
 
 
 def answers(server: Server, root: str, trusted: Path) -> bool:
     assert server.process.poll() is None, server.log
     with suppress(urllib3.exceptions.HTTPError):
-        return bool(asked(root, trusted, STATUS).status == 200)
+        return bool(asked(root, trusted, READY).status == 200)
     return False
 
 
@@ -79,20 +80,20 @@ def test_a_server_with_its_own_certificate_is_used_by_shells_that_trust_it_and_b
     assert (refused.returncode, f"The certificate of {root} is not trusted here: self" in refused.stderr) == (5, True)
     assert "SSL_CERT_FILE" in refused.stderr
     with pytest.raises(urllib3.exceptions.HTTPError):
-        urllib3.request("GET", f"http://127.0.0.1:{port}{STATUS}", retries=False, timeout=120)
+        urllib3.request("GET", f"http://127.0.0.1:{port}{READY}", retries=False, timeout=120)
     _look_at_who_asks(place, root, trusted)
 
 
 def _look_at_who_asks(place: Place, root: str, trusted: Path) -> None:
     """A proxy's word counts where it was said that it does; whoever else could say it is the proxy's to keep away."""
     users = "/acai/api/v1/projects/default/users"
+    headers = {"Authorization": f"Bearer {(place.data / 'token').read_text()}"}
     with urllib3.PoolManager(ca_certs=str(trusted), retries=False, timeout=120) as http:
-        headers = {"Authorization": f"Bearer {(place.data / 'token').read_text()}"}
         body = json.dumps({"name": "through-proxy", "role": "viewer"}).encode()
         by_proxy = {**headers, "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
         made = http.request("POST", root + users, body=body, headers=by_proxy)
     assert made.status == 201, made.data
-    entries = asked(root, trusted, "/acai/api/v1/projects/default/audit?action=create_user").json()["entries"]
+    entries = asked(root, trusted, f"{AUDIT}?action=create_user", **headers).json()["entries"]
     assert [entry["address"] for entry in entries] == ["203.0.113.7"]
 
 

@@ -237,3 +237,19 @@ def test_a_plan_of_a_program_that_scatters_ends_before_all_is_run() -> None:
         some.append(told[place])
     assert "hardly narrow" in choice.verdict(some)
     assert len(grid) / 2 <= len(some) < len(grid)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-(2**63) - 1, -(2**63), 1, 2, 3, 4],
+        [-1e18, 1, 2, 3, 4, 5],
+        [-1e40, -1, 0, 1e-9, 1, 1e40],
+        [0, 1e-300, 1, 2, 3, 4],
+    ],
+    ids=["whole numbers", "one", "far apart", "near 0"],
+)
+def test_numbers_so_far_apart_that_small_ones_are_rounded_away_can_be_fitted(values: list[float]) -> None:
+    runs = [Observation({"a": value}, 10.0 + place) for place, value in enumerate(values)]
+    assert np.isfinite(Space.of(runs).points([run.values for run in runs]).logs).all()
+    assert np.isfinite(fitted(runs).predict([run.values for run in runs]).seconds).all()

@@ -1,4 +1,7 @@
-"""The base handler: identity, permission, XSRF, one error shape, a request id; and work in threads."""
+"""The base handler: identity, permission, XSRF, one error shape, a request id; and work in threads.
+
+Callers are identified and their rights checked on the headers, before any of the body is read.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import asyncio
 import logging
 import math
 import re
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
@@ -16,8 +18,9 @@ import msgspec
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.identity import User as JupyterUser
 from jupyter_server.base.handlers import APIHandler
+from tornado.http1connection import HTTP1Connection
 from tornado.iostream import StreamClosedError
-from tornado.web import HTTPError
+from tornado.web import HTTPError, stream_request_body
 
 from acai_jupyter.contract.endpoints import Access, Endpoint
 from acai_jupyter.contract.errors import (
@@ -32,15 +35,19 @@ from acai_jupyter.contract.errors import (
     TooManyRequests,
 )
 from acai_jupyter.contract.events import ErrorBody, ErrorDetail
+from acai_jupyter.contract.ids import ObjectKey
 from acai_server.api.audit import OPENING, entry_of
 from acai_server.api.pools import Departure, Pool, pool_of
-from acai_server.api.proxy import Upstream
+from acai_server.api.proxy import WITH_BODY, Relay, Upstream
+from acai_server.api.request_body import DROPPED_BYTES, MEMORY_BYTES, RequestBody, announced_bytes
 from acai_server.api.wording import refusal
 from acai_server.db.sight import Sight, seeing
 from acai_server.engine.read_limit import ClientLeft
+from acai_server.objects.durable import translated
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
+    from mmap import mmap
 
     from acai_server.api.call import Call
     from acai_server.db.projects import Member
@@ -48,14 +55,16 @@ if TYPE_CHECKING:
     from acai_server.services import Services
 
 _log = logging.getLogger("acai_server.api")
+UNLIMITED_BYTES = 2**60
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 _CLIENT_LEFT = 499
 """What nginx logs for a client that closed its connection before it was answered."""
-_WAITED_LONG_SECONDS = 1.0
-"""After waiting this long for a thread, access is checked again."""
+_SLOW_SECONDS = 1.0
+"""After waiting this long for a body or a thread, access is checked again."""
 TOKEN_PREFIX = "acai_"  # noqa: S105 (a prefix, by which scanners know our tokens)
 
 
+@stream_request_body
 class BaseHandler(APIHandler):
     """Every answer, an error included, has the contract's shape; every verb asks who calls and whether they may."""
 
@@ -69,6 +78,20 @@ class BaseHandler(APIHandler):
     """Whether work was done already for who waits; before, they were let in just now."""
     upstream: Upstream | None = None
     """Who answers instead, when this server is only attached; then there are neither services nor a member."""
+    dropped_bytes = DROPPED_BYTES
+    """The largest refused body that is read to its end, so that the connection can be used again."""
+    _body: RequestBody | None = None
+    relay: Relay | None = None
+    """What passes this request on while its body comes, if it is large and another server answers."""
+    _refusal: Exception | None = None
+    _received = 0
+    _limit = 0
+    _is_let_in = False
+    _is_reading = True
+    """Whether the end of the body was not read yet; an answer then closes the connection."""
+    _watch: asyncio.TimerHandle | None = None
+    _is_storing = False
+    _progressed_at = 0.0
 
     def initialize(self) -> None:
         """Give the request an id; one that the caller brings is kept, so that logs can be joined."""
@@ -76,11 +99,6 @@ class BaseHandler(APIHandler):
         self.request_id = brought if _REQUEST_ID.match(brought) else uuid4().hex[:16]
         self.set_header("X-Request-Id", self.request_id)
         self.departure = Departure()
-
-    def on_connection_close(self) -> None:
-        """Let work in progress know that the client has left."""
-        self.departure.leave()
-        super().on_connection_close()
 
     @property
     def host(self) -> Host:
@@ -97,6 +115,125 @@ class BaseHandler(APIHandler):
             raise MethodNotAllowed(method=self.request.method, path=self.request.path) from None
 
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
+        """Decide by the headers whether the body is read: tornado waits with it until this returns.
+
+        A refusal of a request without a body, or with a small one, is answered when its end was read: the connection
+        stays open. Any other is answered at once, and the connection closed.
+        """
+        announced = announced_bytes(self.request)
+        try:
+            await self.authenticate()
+            await self._expect_body(announced)
+        except Exception as error:  # whatever it is, it is answered
+            awaits_word = self.request.headers.get("Expect", "").lower() == "100-continue"
+            if announced is None or announced > self.dropped_bytes or (announced and awaits_word):
+                raise
+            self._refusal = error
+            self._limit = self.dropped_bytes
+        connection = self.request.connection
+        assert isinstance(connection, HTTP1Connection)
+        connection.set_max_body_size(UNLIMITED_BYTES)  # `data_received` counts; tornado would answer without a sentence
+        verb = (self.request.method or "").lower()
+        setattr(self, verb, partial(self._answer, getattr(self, verb)))
+        if announced != 0:
+            self._progressed_at = self._now()
+            self._watch_progress()
+
+    async def _answer(self, method: Callable[..., Awaitable[None] | None], *arguments: str, **params: str) -> None:
+        """Do what a verb does, or refuse it, now that its body has been read to the end."""
+        vars(self).pop((self.request.method or "").lower())  # or the handler would refer to itself
+        self._stop_reading()
+        if self._refusal is not None:
+            raise self._refusal
+        if (waiting := method(*arguments, **params)) is not None:
+            await waiting
+
+    def _stop_reading(self) -> None:
+        self._is_reading = False
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    async def _expect_body(self, announced: int | None) -> None:
+        self._limit = self.body_limit()
+        if announced is not None and announced > self._limit:
+            raise TooLarge(size_bytes=announced, limit_bytes=self._limit)
+        is_large = announced is None or announced > MEMORY_BYTES
+        if is_large and self.upstream is not None and self.request.method in WITH_BODY:
+            self.relay = Relay(self, self.upstream, announced)
+            await self.relay.start()
+
+    def body_limit(self) -> int:
+        """Return how many bytes the body may have."""
+        endpoint = self.endpoints.get(self.request.method or "")
+        return self.host.max_body_bytes if endpoint is None or endpoint.max_bytes is None else endpoint.max_bytes
+
+    async def data_received(self, chunk: bytes) -> None:
+        """Take a piece of the body. While it is stored no other one is read."""
+        self._received += len(chunk)
+        if self._received > self._limit:
+            self._answer_early(self._refusal or TooLarge(size_bytes=self._received, limit_bytes=self._limit))
+        elif self._refusal is None:
+            self._is_storing = True
+            try:
+                await self.store(chunk)
+            except AcaiError as error:
+                self._answer_early(error)
+            finally:
+                self._is_storing = False
+        self._progressed_at = self._now()
+
+    async def store(self, chunk: bytes) -> None:
+        """Keep a piece of a body, or pass it on."""
+        if self.relay is not None:
+            await self.relay.write(chunk)
+            return
+        endpoint = self.endpoints.get(self.request.method or "")
+        if endpoint is None or endpoint.body is None:
+            return
+        if self._body is None:
+            self._body = RequestBody(None if self.upstream is not None else self.services.data_folder)
+        with translated(ObjectKey("the body of a request"), "what is being received, in the data folder"):
+            await self._body.write(chunk, self.in_executor)
+
+    def _answer_early(self, error: Exception) -> None:
+        """Answer while the body still comes in, which closes the connection; tornado drops the rest."""
+        if self._finished:
+            return
+        information = (type(error), error, None)
+        self.log_exception(*information)
+        self.send_error(error.status if isinstance(error, AcaiError) else 500, exc_info=information)
+
+    def _watch_progress(self) -> None:
+        """Answer when nothing of the body came for too long; look again when that could next be so."""
+        patience = self.host.body_timeout_seconds
+        if self._is_storing:
+            self._progressed_at = self._now()
+        left = self._progressed_at + patience - self._now()
+        if left > 0:
+            self._watch = asyncio.get_running_loop().call_later(left, self._watch_progress)
+        else:
+            self._answer_early(BadRequest(reason=f"its body stopped arriving: nothing came for {patience:g} s"))
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def on_connection_close(self) -> None:
+        """Stop work in progress, and passing on a body that will never be whole."""
+        self.departure.leave()
+        if self._is_reading:
+            self._stop_reading()
+            self.free()
+        super().on_connection_close()
+
+    def free(self) -> None:
+        """Give back what the body holds: it was answered, or will never be whole."""
+        if self._body is not None:
+            self._body.close()
+        if self.relay is not None:
+            self.relay.cancel()
+
+    async def authenticate(self) -> None:
         """Find out who calls; refuse what they may not do. A signed URL is checked by its own handler."""
         if "\0" in unquote(self.request.uri or ""):
             raise BadRequest(reason="its address has a NUL")
@@ -114,7 +251,10 @@ class BaseHandler(APIHandler):
             await self.in_executor(self._let_in)
 
     def is_let_in_later(self) -> bool:
-        """Whether this verb asks who calls in the thread where it does its work: going to one twice costs twice."""
+        """Whether this request is authorised in the thread where its work is done: a second thread costs time.
+
+        Never one with a body, which is not read before.
+        """
         return False
 
     async def admit(self) -> None:
@@ -125,6 +265,7 @@ class BaseHandler(APIHandler):
         """Let in who may do this now, and not too often. Blocks."""
         self._enter()
         self._hold_back()
+        self._is_let_in = True
         if self.bearer() is not None:
             self.current_user = self._jupyter_current_user = JupyterUser(self.member.name)
 
@@ -161,21 +302,17 @@ class BaseHandler(APIHandler):
 
     def perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         """Let in who calls, do what they ask for, and write it down; all of it in the thread that this is called in."""
-        self._let_in()
+        if not self._is_let_in:
+            self._let_in()
         return self._carry_out(call, operation)
 
     async def perform_in_pool(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         """Do what a caller who was let in asks for, in the pool of the endpoint, and write it down."""
-        asked_at = time.monotonic()
-
-        def work() -> Any:
-            if time.monotonic() - asked_at > _WAITED_LONG_SECONDS:
-                self._enter()
-            return self._carry_out(call, operation)
-
-        return await self._in_pool(work)
+        return await self._in_pool(partial(self._carry_out, call, operation))
 
     def _carry_out(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
+        if self.has_large_body() or self.request.request_time() > _SLOW_SECONDS:
+            self._enter()  # the token may have been revoked while the body arrived, or the request waited
         asked = call()
         result = seeing(self.sight, operation, asked)
         seeing(self.sight, self._write_reads)
@@ -261,15 +398,21 @@ class BaseHandler(APIHandler):
         except msgspec.ValidationError as error:
             raise refusal(error) from error
 
+    def has_large_body(self) -> bool:
+        """Whether the body is on disk, so that decoding it takes memory that it has not taken yet."""
+        return self._body is not None and self._body.size > MEMORY_BYTES
+
+    def sent_body(self) -> bytes | mmap:
+        """Return the body."""
+        return b"" if self._body is None else self._body.read()
+
     def decode_body(self) -> msgspec.Struct | None:
         """Decode the body."""
         wanted = self.endpoint.body
-        if len(self.request.body) > self.endpoint.max_bytes:
-            raise TooLarge(size_bytes=len(self.request.body), limit_bytes=self.endpoint.max_bytes)
         if wanted is None:
             return None
         try:
-            return msgspec.json.decode(self.request.body, type=wanted)
+            return msgspec.json.decode(self.sent_body(), type=wanted)
         except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise refusal(error) from error
         except RecursionError as error:
@@ -302,6 +445,8 @@ class BaseHandler(APIHandler):
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Write the one error shape."""
         error = self._as_ours(status_code, (kwargs.get("exc_info") or (None, None, None))[1])
+        if self._is_reading:  # tornado closes then, and does not say so itself
+            self.set_header("Connection", "close")
         if isinstance(error, MethodNotAllowed):
             self.set_header("Allow", ", ".join(self.endpoints))
         if error.status == TooManyRequests.status and "seconds" in error.details:
@@ -331,7 +476,9 @@ class BaseHandler(APIHandler):
         return None
 
     def on_finish(self) -> None:
-        """Count it."""
+        """Count it, and free what its body took."""
+        self._stop_reading()
+        self.free()
         endpoint = self.endpoints.get(self.request.method or "")
         name = "" if endpoint is None else endpoint.name
         self.host.requests.count(name, self.get_status(), self.request.request_time())

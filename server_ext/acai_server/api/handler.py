@@ -14,6 +14,7 @@ from acai_server.api.call import Call, Operation
 from acai_server.api.feed import Caller
 from acai_server.api.pools import Pool, pool_of
 from acai_server.api.proxy import forward
+from acai_server.api.request_body import announced_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,9 @@ class EndpointHandler(BaseHandler):
     operations: ClassVar[dict[str, Operation]] = {}
 
     def is_let_in_later(self) -> bool:
-        """Whether the verb is done at once in one thread. For a pool it has to be known first whose turn it takes."""
+        """Whether the verb is done at once in one thread: no body is awaited, and no turn of the caller in a pool."""
+        if announced_bytes(self.request) != 0:
+            return False
         operation = self.operations.get(self.request.method or "")
         is_plain = operation is not None and not inspect.iscoroutinefunction(operation)
         return is_plain and pool_of(self.endpoint) is Pool.INTERACTIVE
@@ -45,10 +48,15 @@ class EndpointHandler(BaseHandler):
             result = await operation(call, self.look)
             await self.write_down_reads()
             await self.write_down(endpoint.status, call.body, result)
-        elif pool_of(endpoint) is not Pool.INTERACTIVE:
-            result = await self.perform_in_pool(partial(self._call, params), operation)
         else:
-            result = await self.in_executor(self.perform, partial(self._call, params), operation)
+            is_interactive = pool_of(endpoint) is Pool.INTERACTIVE
+            perform = partial(self.in_executor, self.perform) if is_interactive else self.perform_in_pool
+            work = partial(perform, partial(self._call, params), operation)
+            if self.has_large_body():
+                async with self.host.large_bodies:
+                    result = await work()
+            else:
+                result = await work()
         self.answer(result, endpoint.status)
 
     def follow(self, concerns: Callable[[Event], bool] | None = None) -> Follower:

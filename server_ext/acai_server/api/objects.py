@@ -8,10 +8,9 @@ from contextlib import closing
 from typing import IO, BinaryIO, cast
 
 from jupyter_server.auth.decorator import allow_unauthenticated
-from tornado.web import stream_request_body
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.errors import AcaiError, BadRequest, MethodNotAllowed, NotAllowed, TooLarge
+from acai_jupyter.contract.errors import BadRequest, MethodNotAllowed, NotAllowed
 from acai_jupyter.contract.queries import ObjectQuery
 from acai_server.api.base import BaseHandler
 from acai_server.objects.durable import translated
@@ -21,33 +20,20 @@ _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})\Z")
 SPOOL_BYTES = 8 * 1024 * 1024
 _SPOOLED = "what is being received, in the data folder"
 MAX_OBJECT_BYTES = 2**50
-_WITH_BODY = ("PUT", "POST", "PATCH", "DELETE")
 DROPPED_BYTES = 64 * 1024 * 1024
+"""A part of an upload whose URL has expired is read to its end: its sender then learns why, and goes on."""
 
 
-@stream_request_body
 class ObjectHandler(BaseHandler):
     """Bytes in by PUT, bytes out by GET; nothing of them is held in memory as a whole."""
 
     endpoints = {"PUT": endpoints.PUT_OBJECT, "GET": endpoints.GET_OBJECT}  # noqa: RUF012 (as in the base class)
+    dropped_bytes = DROPPED_BYTES
     _spool: IO[bytes] | None = None
-    _received = 0
-    _refusal: AcaiError | None = None
 
-    async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
-        """Check the signature before a byte is taken.
-
-        A refused body that is not large is read and dropped: to close on it could lose the answer on its way.
-        """
-        try:
-            await self._admit()
-        except AcaiError as error:
-            if self.request.method not in _WITH_BODY or self._announced() > DROPPED_BYTES:
-                raise
-            self._refusal = error
-
-    async def _admit(self) -> None:
-        await BaseHandler.prepare(self)
+    async def authenticate(self) -> None:
+        """Check the signature before a byte is taken."""
+        await super().authenticate()
         if not self.takes_signature():
             raise MethodNotAllowed(method=self.request.method, path=self.request.path)
         query = self.decode_query()
@@ -57,26 +43,18 @@ class ObjectHandler(BaseHandler):
         self._query = query
         self._key = checked(self.path_kwargs["key"])
         self.services.signer.check(self.request.method or "", self._key, query)
-        self._limit = MAX_OBJECT_BYTES if query.size is None else query.size
         if self.request.method == "PUT":
-            if self._announced() > self._limit:
-                raise TooLarge(size_bytes=self._announced(), limit_bytes=self._limit)
-            self.request.connection.set_max_body_size(self._limit)  # type: ignore[union-attr]
             folder = self.services.data_folder  # the system's own may be small, or memory
             self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES, dir=folder)  # noqa: SIM115 (closed by on_finish)
 
-    def _announced(self) -> int:
-        """How long the body is said to be; without a word, that of a chunked one is not known."""
-        chunked = "Transfer-Encoding" in self.request.headers
-        return MAX_OBJECT_BYTES if chunked else int(self.request.headers.get("Content-Length", 0))
+    def body_limit(self) -> int:
+        """Return the size that was signed."""
+        return MAX_OBJECT_BYTES if self._query.size is None else self._query.size
 
-    async def data_received(self, chunk: bytes) -> None:
-        """Take a piece of the body."""
-        if self._refusal is not None:
+    async def store(self, chunk: bytes) -> None:
+        """Take a piece of the object."""
+        if self._spool is None:
             return
-        self._received += len(chunk)
-        if self._spool is None or self._received > self._limit:
-            raise TooLarge(size_bytes=self._received, limit_bytes=self._limit)
         with translated(self._key, _SPOOLED):
             if self._received > SPOOL_BYTES:
                 await self.in_thread(self._spool.write, chunk)
@@ -87,7 +65,6 @@ class ObjectHandler(BaseHandler):
     async def put(self, key: str) -> None:
         """Keep the body under the key that was signed."""
         del key
-        self._refuse()
         assert self._spool is not None
         etag = await self.in_thread(self._put, self._spool)
         if etag is not None:
@@ -122,13 +99,8 @@ class ObjectHandler(BaseHandler):
     async def post(self, key: str) -> None:
         """Refuse: objects are put and got."""
         del key
-        self._refuse()
 
     patch = delete = post
-
-    def _refuse(self) -> None:
-        if self._refusal is not None:
-            raise self._refusal
 
     def _range(self, size: int) -> tuple[int, int]:
         wanted = self.request.headers.get("Range")
@@ -143,8 +115,8 @@ class ObjectHandler(BaseHandler):
         self.set_header("Content-Range", f"bytes {match[1]}-{match[2]}/{size}")
         return int(match[1]), int(match[2]) + 1
 
-    def on_finish(self) -> None:
+    def free(self) -> None:
         """Drop the spool."""
         if self._spool is not None:
             self._spool.close()
-        super().on_finish()
+        super().free()

@@ -1,30 +1,42 @@
-"""Passing requests on to the server that has the data, with its token, when this one is only attached to it."""
+"""Passing requests on to the server that has the data, with its token, when this one is only attached to it.
+
+Neither a large body nor an answer is held as a whole. The other server sees the headers of a large request first, and
+decides by them whether it wants the body.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.httputil import HTTPHeaders, parse_response_start_line
+from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
 from acai_jupyter.contract import account_endpoints, endpoints
 from acai_jupyter.contract.accounts import Project, ProjectList
 from acai_jupyter.contract.endpoints import BASE
-from acai_jupyter.contract.errors import ServerUnreachable, SettingsBroken, from_body
+from acai_jupyter.contract.errors import NotSignedIn, ServerUnreachable, SettingsBroken, from_body
 from acai_server import logins
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tornado.httpclient import HTTPResponse
+
     from acai_server.api.base import BaseHandler
 
+WITH_BODY = ("POST", "PUT", "PATCH")
 _PASSED = ("Content-Type", "Accept", "Range", "X-Request-Id")
 _RETURNED = ("Content-Type", "Retry-After")
 FORWARDED = "X-Acai-Forwarded"
 """Marks what was passed on, so that a server whose `url` leads to itself says so instead of asking itself."""
 TIMEOUT_SECONDS = 60.0
-_NOT_SIGNED_IN = 401
+_NOT_SIGNED_IN, _NO_ANSWER = 401, 599
+"""Of which the second is tornado's word for no answer."""
 _OF_STATUS = (endpoints.GET_STATUS, endpoints.GET_PROJECT_STATUS)
 
 
@@ -41,40 +53,203 @@ class Upstream:
         return f"{self.url.rstrip('/')}{route}" + (f"?{query}" if query else "")
 
 
-async def forward(handler: BaseHandler, upstream: Upstream, *, again: bool = False) -> None:
-    """Ask the other server and answer what it answers; where our token has expired, once more with another."""
+async def forward(handler: BaseHandler, upstream: Upstream) -> None:
+    """Ask the other server and answer what it answers; if our token has expired, ask again with another."""
+    if handler.relay is not None:
+        await handler.relay.finish()
+        return
+    method = handler.request.method or "GET"
+    body = bytes(handler.sent_body()) if method in WITH_BODY else None
+    request = _request(handler, upstream, body=body, request_timeout=TIMEOUT_SECONDS)
+    reply = await _fetched(AsyncHTTPClient(), request, Reply(handler, upstream))
+    if reply.status == _NOT_SIGNED_IN and handler.bearer() is None:
+        renewed = await handler.host.renew(upstream)
+        if renewed is not None:
+            request = _request(handler, renewed, body=body, request_timeout=TIMEOUT_SECONDS)
+            reply = await _fetched(AsyncHTTPClient(), request, Reply(handler, renewed))
+    await reply.finish()
+
+
+def _request(handler: BaseHandler, upstream: Upstream, **options: Any) -> HTTPRequest:
     if FORWARDED in handler.request.headers:
         raise SettingsBroken(reason=f"the setting url, {upstream.url}, leads to a server that is only attached itself")
     headers = {name: handler.request.headers[name] for name in _PASSED if name in handler.request.headers}
     headers |= {"Authorization": authorization(handler, upstream), "X-Request-Id": handler.request_id, FORWARDED: "1"}
-    method = handler.request.method or "GET"
-    request = HTTPRequest(
+    return HTTPRequest(
         upstream.address(handler.request.path, handler.request.query),
-        method=method,
+        method=handler.request.method or "GET",
         headers=headers,
-        body=handler.request.body if method in ("POST", "PUT", "PATCH") else None,
-        request_timeout=TIMEOUT_SECONDS,
         follow_redirects=False,
+        **options,
     )
+
+
+async def _fetched(client: AsyncHTTPClient, request: HTTPRequest, reply: Reply) -> Reply:
+    """Send a request; what is a success is sent on while it comes, anything else is kept in the reply."""
+    request.header_callback = reply.take_header
+    request.streaming_callback = reply.take_piece
     try:
-        answer: Any = await AsyncHTTPClient().fetch(request, raise_error=False)
+        answer: HTTPResponse = await client.fetch(request, raise_error=False)
     except (TimeoutError, OSError, HTTPClientError) as error:
-        raise ServerUnreachable(where=f" at {upstream.url}") from error
-    if answer.code == _NOT_SIGNED_IN and not again and handler.bearer() is None:
-        renewed = await handler.host.renew(upstream)
-        if renewed is not None:
-            await forward(handler, renewed, again=True)
+        raise ServerUnreachable(where=f" at {reply.upstream.url}") from error
+    reply.status = answer.code
+    return reply
+
+
+@dataclass
+class Reply:
+    """What the other server answers."""
+
+    handler: BaseHandler
+    upstream: Upstream
+    status: int = 0
+    headers: HTTPHeaders = field(default_factory=HTTPHeaders)
+    kept: bytearray = field(default_factory=bytearray)
+    _is_passed_on: bool = False
+
+    def take_header(self, line: str) -> None:
+        """Take a line of what comes before the body; an answer may be preceded by one that only says to continue."""
+        if line.startswith("HTTP/"):
+            self.status = parse_response_start_line(line.strip()).code
+            self.headers = HTTPHeaders()
+        elif line.strip():
+            self.headers.parse_line(line)
+
+    async def take_piece(self, piece: bytes) -> None:
+        """Take a piece of the body, as fast as our own caller takes it."""
+        if not self._is_ours():
+            self.kept += piece
             return
-    if answer.code == 599:  # noqa: PLR2004 (tornado's own word for no answer)
-        raise ServerUnreachable(where=f" at {upstream.url}")
-    if _json(answer.body) is None:
-        raise ServerUnreachable(where=f" at {upstream.url}: what answers there is something else")
-    handler.set_status(answer.code)
-    for name in _RETURNED:
-        if name in answer.headers:
-            handler.set_header(name, answer.headers[name])
-    is_granted = answer.code == endpoints.GET_STATUS.status
-    handler.finish(await _seen_from_here(answer.body, handler, upstream) if is_granted else answer.body)
+        if not self._is_passed_on:
+            self._is_passed_on = True
+            self._set_head()
+        self.handler.write(piece)
+        await self.handler.flush()
+
+    def _is_ours(self) -> bool:
+        """Whether it is a success that is sent on as it is."""
+        endpoint, is_json = self.handler.endpoint, self.headers.get("Content-Type", "").startswith("application/json")
+        is_changed = endpoint in _OF_STATUS or endpoint is account_endpoints.LIST_PROJECTS
+        return is_json and not is_changed and self.status == endpoint.status
+
+    def _set_head(self) -> None:
+        self.handler.set_status(self.status)
+        for name in _RETURNED:
+            if name in self.headers:
+                self.handler.set_header(name, self.headers[name])
+
+    async def finish(self) -> None:
+        """Answer it, or end the answer that has begun."""
+        body = bytes(self.kept)
+        if self._is_passed_on:
+            if self.status == _NO_ANSWER:  # an end would make what came look whole
+                self.handler.request.connection.stream.close()  # type: ignore[union-attr]
+                return
+            self.handler.finish()
+            return
+        if self.status == _NO_ANSWER:
+            raise ServerUnreachable(where=f" at {self.upstream.url}")
+        if _json(body) is None:
+            raise ServerUnreachable(where=f" at {self.upstream.url}: what answers there is something else")
+        self._set_head()
+        is_granted = self.status == endpoints.GET_STATUS.status
+        self.handler.finish(await _seen_from_here(body, self.handler, self.upstream) if is_granted else body)
+
+
+class Relay:
+    """Passes a large body on to the other server while it arrives, once that server wants it."""
+
+    def __init__(self, handler: BaseHandler, upstream: Upstream, announced: int | None) -> None:
+        self._handler = handler
+        self._announced = announced
+        self._client = AsyncHTTPClient(force_instance=True)  # of its own: a slow body keeps no other request waiting
+        self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=1)
+        self._wanted = asyncio.Event()
+        self._cancelled = asyncio.Event()
+        self._reply = Reply(handler, upstream)
+        self._exchange: asyncio.Task[Reply] | None = None
+
+    async def start(self) -> None:
+        """Show the other server the headers; returns when it wants the body, and raises what it refuses with."""
+        await self._show_headers()
+        if self._wanted.is_set():
+            return
+        refusal = await self._refusal()
+        renewed = None
+        if isinstance(refusal, NotSignedIn) and self._handler.bearer() is None:
+            renewed = await self._handler.host.renew(self._reply.upstream)
+        if renewed is None:
+            raise refusal
+        self._reply = Reply(self._handler, renewed)
+        await self._show_headers()
+        if not self._wanted.is_set():
+            raise await self._refusal()
+
+    async def _show_headers(self) -> None:
+        request = _request(
+            self._handler,
+            self._reply.upstream,
+            body_producer=self._produce,
+            expect_100_continue=True,
+            request_timeout=0,
+        )
+        if self._announced is not None:
+            request.headers["Content-Length"] = str(self._announced)
+        self._exchange = asyncio.ensure_future(_fetched(self._client, request, self._reply))
+        wanted = asyncio.ensure_future(self._wanted.wait())
+        done, _ = await asyncio.wait(
+            {self._exchange, wanted}, timeout=TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+        )
+        wanted.cancel()
+        if not done:
+            raise ServerUnreachable(where=f" at {self._reply.upstream.url}")
+
+    async def write(self, piece: bytes | None) -> None:
+        """Pass a piece on; waits until the one before it was taken. None is the end."""
+        assert self._exchange is not None
+        put = asyncio.ensure_future(self._pieces.put(piece))
+        await asyncio.wait({put, self._exchange}, return_when=asyncio.FIRST_COMPLETED)
+        if not put.done():
+            put.cancel()
+            raise await self._refusal()
+
+    async def finish(self) -> None:
+        """Pass the end on, and answer what the other server answers."""
+        assert self._exchange is not None
+        await self.write(None)
+        await (await self._exchange).finish()
+
+    def cancel(self) -> None:
+        """Break off what is under way."""
+        self._cancelled.set()
+        if self._exchange is not None:
+            self._exchange.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._client.close()
+
+    async def _refusal(self) -> Exception:
+        """Return what the other server answered instead of taking the body."""
+        assert self._exchange is not None
+        reply = await self._exchange
+        body = _json(bytes(reply.kept))
+        if reply.status == _NO_ANSWER or body is None:
+            return ServerUnreachable(where=f" at {reply.upstream.url}")
+        return from_body(body, reply.status)
+
+    async def _produce(self, write: Callable[[bytes], Awaitable[None]]) -> None:
+        self._wanted.set()
+        cancelled = asyncio.ensure_future(self._cancelled.wait())
+        try:
+            while True:
+                piece = asyncio.ensure_future(self._pieces.get())
+                await asyncio.wait({piece, cancelled}, return_when=asyncio.FIRST_COMPLETED)
+                if not piece.done():
+                    piece.cancel()
+                    raise StreamClosedError
+                if (sent := piece.result()) is None:
+                    return
+                await write(sent)
+        finally:
+            cancelled.cancel()
 
 
 async def _seen_from_here(body: bytes, handler: BaseHandler, upstream: Upstream) -> bytes:

@@ -1,4 +1,4 @@
-"""What is logged of each request where the log is lines of JSON. Not its address: that may hold a signature."""
+"""What is logged of each request to ACAI: never the query of its address, which may hold a signature or a token."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_server.prometheus.log_functions import prometheus_log_method
 
 from acai_server.api.base import BaseHandler
-from acai_server.logs import REQUESTS
+from acai_server.logs import REQUESTS, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,24 +19,49 @@ _REFUSED, _FAILED = 400, 500
 """From these states on."""
 
 
-def logged(before: Callable[[RequestHandler], None], *, counts: bool) -> Callable[[RequestHandler], None]:
-    """Return what logs a request of ours by itself, and leaves those of others to who did it before.
+def logged(
+    before: Callable[[RequestHandler], None], *, counts: bool, as_json: bool
+) -> Callable[[RequestHandler], None]:
+    """Return a function that logs requests to ACAI, and leaves all others to the function that was there `before`.
 
     It also keeps Jupyter's own count of requests, if that `counts`.
     """
+    write = _write_json if as_json else _write_text
 
     def log(handler: RequestHandler) -> None:
         if not isinstance(handler, BaseHandler):
             before(handler)
             return
-        said = _said(handler)
-        status = said["status"]
-        level = logging.ERROR if status >= _FAILED else logging.WARNING if status >= _REFUSED else logging.INFO
-        REQUESTS.log(level, "%s %s", said["route"] or "no route", status, extra={"acai": said})
+        write(handler)
         if counts:
             prometheus_log_method(handler)  # type: ignore[no-untyped-call]  # as it is in Jupyter
 
     return log
+
+
+def _write_json(handler: BaseHandler) -> None:
+    said = _said(handler)
+    status = said["status"]
+    REQUESTS.log(_level(status, logging.INFO), "%s %s", said["route"] or "no route", status, extra={"acai": said})
+
+
+def _write_text(handler: BaseHandler) -> None:
+    """Write a line as Jupyter does: requests that succeeded only when debugging."""
+    said = _said(handler)
+    handler.log.log(
+        _level(said["status"], logging.DEBUG),
+        "%s %s %s (%s@%s) %.2fms",
+        said["status"],
+        said["method"],
+        without_secrets(handler.request.path),
+        said["user"],
+        said["address"],
+        1000 * said["seconds"],
+    )
+
+
+def _level(status: int, succeeded: int) -> int:
+    return logging.ERROR if status >= _FAILED else logging.WARNING if status >= _REFUSED else succeeded
 
 
 def _said(handler: BaseHandler) -> dict[str, Any]:

@@ -89,6 +89,20 @@ class UnknownRouteHandler(BaseHandler):
     post = put = patch = delete = head = get
 
 
+class NothingHandler(BaseHandler):
+    """What `jupyter acai` serves outside the API: nothing, for anyone."""
+
+    async def authenticate(self) -> None:
+        """Refuse before anyone is identified and before a body is read."""
+        raise NotFound(path=self.request.path)
+
+    @allow_unauthenticated
+    async def get(self) -> None:
+        """Unreachable: `prepare` refuses every request."""
+
+    post = put = patch = delete = head = get
+
+
 def routes() -> list[tuple[str, type[BaseHandler]]]:
     """Return patterns below the server's base URL and their handlers."""
     paths: dict[str, list[Endpoint[Any]]] = {}

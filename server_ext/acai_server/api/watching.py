@@ -38,8 +38,8 @@ class HealthHandler(BaseHandler):
 
     endpoints: ClassVar[dict[str, Any]] = {"GET": endpoints.GET_HEALTH}
 
-    async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
-        """Ask nobody who they are; another verb is refused."""
+    async def authenticate(self) -> None:
+        """Admit every caller; another verb is refused."""
         self.current_user = self._jupyter_current_user = JupyterUser("nobody")
         assert self.endpoint
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from acai_server.provisioner.sentences import LARGEST
 
+ROUNDING = 1e-9
+"""A part of a number that is not lost when it is added to it."""
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -149,6 +152,8 @@ def _number(name: str, column: Sequence[Value]) -> Number:
     raw = np.unique(_floats(column)).tolist()
     positive = [value for value in raw if value > 0]
     shift = 0.0 if raw[0] > 0 else -raw[0] + (positive[0] if positive else 1.0)
+    if raw[0] + shift <= 0:  # the smallest positive number was lost in rounding
+        shift = -raw[0] * (1 + ROUNDING)
     return Number(name, raw[0], raw[-1], shift, len(raw))
 
 
