@@ -8,12 +8,12 @@ is built once however many jobs want it. One that lacks `built.json`, or whose P
 import fcntl
 import json
 import os
-import shutil
 import sys
 import time
 from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
+from acai_jupyter import trees
 from acai_jupyter.agent.limits import Limits, Share
 from acai_jupyter.agent.program import Command, Listener, Program
 from acai_jupyter.agent.stopping import Stop
@@ -194,12 +194,7 @@ def _kept(folder: str) -> Iterator[Tuple[float, int, str]]:
 
 
 def _size(path: str) -> int:
-    total = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_size
-    return total
+    return sum(state.st_size for state in trees.states(path))
 
 
 @contextmanager
@@ -228,6 +223,6 @@ def _remove(path: str) -> None:
     """Remove it; its mark first, so that no half of it is taken for the whole."""
     with suppress(OSError):
         os.remove(os.path.join(path, BUILT))
-    shutil.rmtree(path, ignore_errors=True)
-    if os.path.isdir(path):
-        raise BuildFailed("%s cannot be removed" % path)
+    error = trees.remove(path)
+    if error is not None:
+        raise BuildFailed("%s cannot be removed: %s" % (path, error.strerror or error))
