@@ -97,6 +97,8 @@ class LaunchDocument(msgspec.Struct, frozen=True):
     max_log_bytes: int = 4 * 1024**3
     max_object_bytes: int | None = None
     """What one slot can take, where the store has such a bound."""
+    max_output_path_bytes: int = 0
+    """How long the path of an output below the output folder may be; 0 where the agent is to assume a limit."""
 
 
 def write_launch(document: LaunchDocument, files: Iterable[InputFile]) -> bytes:

@@ -105,7 +105,56 @@ def test_a_record_that_cannot_be_is_not_used(user: JobUser, lie: dict[str, Any])
     assert job.reason == "its agent ended with status 0 and left a result that cannot be used"
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"version": 2}'])
+def with_outputs(*paths: str) -> dict[str, Any]:
+    return record(outputs=[[path, 0, 0, len(BODY), SHA] for path in paths])
+
+
+FAULTS = {
+    "x" * 1017 + "y": "it is longer than 1024 bytes",
+    "a\nb": "it has a control character",
+    "e\u0301": "it is not in Unicode's normal form NFC",
+    "\U0010ffff": "U+10FFFF stands behind all names and cannot be in one",
+    "fine/below": "'model/fine' of the output is a file and a folder",
+}
+
+
+@pytest.mark.parametrize("path", FAULTS, ids=lambda path: ascii(path[:12]))
+def test_an_output_that_the_project_cannot_have_is_named_and_the_others_are_recorded(user: JobUser, path: str) -> None:
+    number = run(user, with_outputs("fine", path, "x" * 1017), output="model", retries=3)
+    job = user.job(number)
+    assert (job.state.value, job.output, len(job.attempts)) == ("finished", "model:1", 1)
+    assert [entry.path for entry in user.lake.entries("@model:1")] == ["/model/fine", "/model/" + "x" * 1017]
+    (warning,) = job.attempts[0].warnings
+    assert warning.endswith(f"was not kept: {FAULTS[path]}")
+    assert warning.startswith(f"output {ascii(path[:60])[:-1]}")
+
+
+def test_of_many_outputs_that_the_project_cannot_have_some_are_named_and_the_others_counted(user: JobUser) -> None:
+    number = run(user, with_outputs("fine", *(f"{name:03}\n" for name in range(150))), output="model")
+    warnings = user.job(number).attempts[0].warnings
+    assert (len(warnings), warnings[-1]) == (21, "130 more outputs were not kept")
+
+
+def test_what_a_failed_job_left_is_recorded_without_what_the_project_cannot_have(user: JobUser) -> None:
+    left = with_outputs("fine", "x" * 1015) | {"exit_code": 1}
+    job = user.job(run(user, left, output="m", keep_partial=True, retries=0))
+    assert (job.state.value, job.partial) == ("failed", "job-1-partial:1")
+    assert [entry.path for entry in user.lake.entries("@job-1-partial:1")] == ["/job-1-partial/fine"]
+
+
+def test_an_agent_is_told_how_long_the_paths_of_its_outputs_may_be(user: JobUser) -> None:
+    lengths = []
+    for asked in ({"output": "model"}, {}, {"output": "model", "output_root": "/"}):
+        number = user.submit(**asked)
+        user.schedule()
+        lengths.append(user.document(number).max_output_path_bytes)
+    assert lengths == [1024 - len(folder) for folder in ("/model/", "/job-2-output/", "/")]
+
+
+NESTED = msgspec.json.encode(record())[:-1] + b',"environment":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"version": 2}', NESTED], ids=range(7))
 def test_what_is_no_record_is_not_used(user: JobUser, body: bytes) -> None:
     assert user.states(run(user, body, retries=0)) == ["crashed"]
 
