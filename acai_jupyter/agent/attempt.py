@@ -17,6 +17,7 @@ from acai_jupyter.agent.inputs import Inputs
 from acai_jupyter.agent.launch import VERSION, Launch
 from acai_jupyter.agent.limits import Limits, Share
 from acai_jupyter.agent.log import Log
+from acai_jupyter.agent.omissions import MAX_NAMED
 from acai_jupyter.agent.program import Command, Listener, Program
 from acai_jupyter.agent.showing import Showing
 from acai_jupyter.agent.stopping import Stop
@@ -159,6 +160,8 @@ class Attempt:
                 self._environment = unpacked(archive, around.folder, lock)
             else:
                 self._environment = self._environments.hold(lock, str(self._document["lock_key"]))
+            if self._environments.was_changed:
+                self._record["warnings"].append("its environment had been changed by a program and was built again")
         except (BuildFailed, OSError) as error:
             reason = str(error) if isinstance(error, BuildFailed) else _said(error)
             self._fail("its environment could not be built: %s" % reason)
@@ -256,7 +259,13 @@ class Attempt:
                 self._make_room()  # log and result need it
         if self._archives is not None and self._archives.trouble:
             self._record["warnings"].append("its environment could not be kept for others: %s" % self._archives.trouble)
-        self._record["warnings"] += self._inputs.changed()[:100]
+        damaged = self._inputs.damaged
+        self._record["damaged_inputs"] = damaged[:MAX_WARNINGS]
+        self._record["warnings"] += [
+            "the copy of %s in this machine's cache had been changed; the file was fetched again" % path
+            for path in damaged[:MAX_NAMED]
+        ]
+        self._record["warnings"] += self._inputs.changed()[:MAX_WARNINGS]
         self._record["held"] = self._limits.held
         self._record.update(self._log.end())
 

@@ -174,6 +174,8 @@ class ResultRecord(msgspec.Struct, frozen=True):
     held: Annotated[list[str], msgspec.Meta(max_length=20)] = []
     environment: dict[str, Any] = {}
     warnings: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    damaged_inputs: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    """Inputs whose copies in the cache of the machine had other content than they were kept with."""
     checkpoint: Annotated[list[OutputFile], msgspec.Meta(max_length=MAX_OUTPUTS)] = []
     """What is for a further attempt, in the same packs."""
     displays_bytes: Size = 0

@@ -228,3 +228,9 @@ def test_no_longer_time_is_billed_than_has_passed_here(user: JobUser) -> None:
     assert attempt.billed_seconds is not None
     assert attempt.billed_seconds < 1e6
     assert attempt.run_seconds == attempt.billed_seconds
+
+
+def test_a_changed_cache_of_inputs_is_in_the_servers_log(user: JobUser, caplog: pytest.LogCaptureFixture) -> None:
+    number = run(user, record(damaged_inputs=["/a", "/b"]))
+    assert user.job(number).state.value == "finished"
+    assert f"had 2 changed files, found by job {number}" in caplog.text

@@ -90,6 +90,14 @@ class Recorder:
             times["run_seconds"] = max(result.run_seconds for result in results.values())
             times["billed_seconds"] = max(result.billed_seconds for result in results.values())
             times["seen"] = findings.reported(found, warnings)
+        damaged = sum(len(result.damaged_inputs) for result in results.values())
+        if damaged:
+            _log.warning(
+                "The cache of inputs on %s had %d changed files, found by job %d. They were dropped and fetched again.",
+                attempt.machine or "this machine",
+                damaged,
+                job.number,
+            )
         pieces = [piece for one in found for piece in one.pieces]
         return Seen(counts.end, _attempt_end(pieces, tags, code, **times), tags, results, outputs)
 
