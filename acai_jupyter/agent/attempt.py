@@ -198,6 +198,9 @@ class Attempt:
             self._record.update(exceeded_time=True, reason="it ran longer than its limit of %g s" % limit)
         elif self._limits.ran_out_of_memory(code, self._log.tail):
             self._record.update(ran_out_of_memory=True, reason="it ran out of memory")
+        elif code == 0:
+            warning = self._limits.memory_warning()
+            self._record["warnings"] += [warning] if warning else []
 
     def _command(self) -> Command:
         document = self._document
