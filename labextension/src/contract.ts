@@ -984,6 +984,7 @@ export interface IGroupList {
  */
 export interface IHealth {
   status?: 'ok';
+  warning?: string;
 }
 
 /**

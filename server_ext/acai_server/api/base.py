@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import re
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 from uuid import uuid4
@@ -146,12 +147,13 @@ class BaseHandler(APIHandler):
 
     def perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         """Let in who calls, do what they ask for, and write it down; all of it in the thread that this is called in."""
-        self._let_in()
-        asked = call()
-        result = seeing(self.sight, operation, asked)
-        seeing(self.sight, self._write_reads)
-        seeing(self.sight, self._write, self.endpoint.status, asked.body, result)
-        return result
+        with self.services.spare.lent() if self.endpoint.makes_room else nullcontext():
+            self._let_in()
+            asked = call()
+            result = seeing(self.sight, operation, asked)
+            seeing(self.sight, self._write_reads)
+            seeing(self.sight, self._write, self.endpoint.status, asked.body, result)
+            return result
 
     async def write_down(self, status: int, body: Any = None, result: Any = None) -> None:
         """Add a request that counts to the audit log, before it is answered."""
