@@ -62,6 +62,15 @@ class Cache:
         """Return where a file is fetched to."""
         return os.path.join(self._folder, sha256[:2], sha256)
 
+    def can_keep(self, sha256: str) -> bool:
+        """Return whether an entry can be made: a program may have put something in the place of its folder."""
+        folder = os.path.dirname(self.place(sha256))
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        except OSError:
+            return False
+        return os.access(folder, os.W_OK | os.X_OK)
+
     def settle(self, sha256: str) -> None:
         """Make a file that was fetched and verified an entry."""
         with suppress(OSError):

@@ -140,8 +140,9 @@ class Inputs:
 
     def _is_cached(self, file: InputFile, url: str, coming_bytes: int) -> bool:
         near = is_local(url) and file.size_bytes < NEAR_BYTES
-        fits = self._cache is not None and coming_bytes + file.size_bytes <= self._cache.max_bytes
-        return fits and not near and not file.is_code and file.size_bytes > 0
+        if self._cache is None or near or file.is_code or not file.size_bytes:
+            return False
+        return coming_bytes + file.size_bytes <= self._cache.max_bytes and self._cache.can_keep(file.sha256)
 
     def _lend(self, file: InputFile, path: str) -> bool:
         if path in self._done:

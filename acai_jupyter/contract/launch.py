@@ -6,7 +6,7 @@ back, as a job's program can write anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -151,7 +151,7 @@ class ResultRecord(msgspec.Struct, frozen=True):
     """How an attempt ended, as the agent saw it."""
 
     version: int
-    exit_code: int
+    exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
     reason: str
     started_at: float
     ended_at: float
@@ -172,7 +172,7 @@ class ResultRecord(msgspec.Struct, frozen=True):
     exceeded_time: bool = False
     usage: Usage | None = None
     held: Annotated[list[str], msgspec.Meta(max_length=20)] = []
-    environment: dict[str, Any] = {}
+    environment: dict[str, str | dict[str, str]] = {}
     warnings: Annotated[list[str], msgspec.Meta(max_length=100)] = []
     damaged_inputs: Annotated[list[str], msgspec.Meta(max_length=100)] = []
     """Inputs whose copies in the cache of the machine had other content than they were kept with."""

@@ -179,6 +179,13 @@ def test_an_entry_whose_identity_is_another_is_hashed_again_and_kept_when_its_co
     assert (verified(path).read_text() == before) == (change == "record")
 
 
+def test_a_file_in_the_place_of_a_folder_of_the_cache_is_no_cache(bench: Bench) -> None:
+    entry(bench).parent.parent.mkdir()
+    entry(bench).parent.write_text("a file")
+    done = bench.run(READ, (("data", BODY, False),))
+    assert (done.log, done.record["warnings"]) == (b"1100000\n", [])
+
+
 def test_a_folder_in_the_place_of_an_entry_is_replaced(bench: Bench) -> None:
     (entry(bench) / "deep").mkdir(parents=True)
     done = bench.run(READ, (("data", BODY, False),))

@@ -95,6 +95,8 @@ LIES: dict[str, Any] = {
     "another version": {"version": 1},
     "time that runs back": {"billed_seconds": -1.0},
     "a word for a number": {"exit_code": "0"},
+    "a number that no database has": {"exit_code": 10**30},
+    "an environment that is nested": {"environment": {"python": {"version": {"major": 3}}}},
 }
 
 
@@ -234,3 +236,15 @@ def test_a_changed_cache_of_inputs_is_in_the_servers_log(user: JobUser, caplog: 
     number = run(user, record(damaged_inputs=["/a", "/b"]))
     assert user.job(number).state.value == "finished"
     assert f"had 2 changed files, found by job {number}" in caplog.text
+
+
+def test_texts_that_no_database_takes_are_recorded_escaped(user: JobUser) -> None:
+    odd = "a\0b\x1b[31m"
+    told = {"warnings": [odd], "held": [odd], "environment": {odd: odd, "packages": {odd: odd}}}
+    number = run(user, record(**told, exit_code=1, reason=odd + "x" * 10_000), retries=0)
+    job = user.job(number)
+    escaped = r"a\x00b\x1b[31m"
+    assert (job.state.value, job.reason) == ("failed", (escaped + "x" * 500)[:500])
+    attempt = job.attempts[0]
+    assert (attempt.warnings, attempt.held) == ([escaped], [escaped])
+    assert attempt.environment == {escaped: escaped, "packages": {escaped: escaped}}

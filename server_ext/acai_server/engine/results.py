@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.contract.errors import BadPath, ObjectNotFound
+from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.launch import LAUNCH_VERSION, OutputFile, ResultRecord
 from acai_server.engine.attempts import slot_key
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from acai_server.objects.protocol import ObjectStore
 
 MAX_RESULT_BYTES = 512 * 1024**2
+MAX_TEXT = 500
 
 
 def read_result(objects: ObjectStore, job: StoredJob, attempt: StoredAttempt | int, rank: int = 0) -> ResultRecord:
@@ -38,7 +40,24 @@ def read_result(objects: ObjectStore, job: StoredJob, attempt: StoredAttempt | i
             raise BadPath(path="output", reason=f"its pack {number} is not there") from error
         if size != result.packs[number].size_bytes:
             raise BadPath(path="output", reason=f"its pack {number} has another size")
-    return result
+    return _printable(result)
+
+
+def _printable(result: ResultRecord) -> ResultRecord:
+    """Escape in its texts what no database or terminal takes: a program can write a record too."""
+    environment = {
+        one_line(name): one_line(value)
+        if isinstance(value, str)
+        else {one_line(package): one_line(version) for package, version in value.items()}
+        for name, value in result.environment.items()
+    }
+    return msgspec.structs.replace(
+        result,
+        reason=one_line(result.reason)[:MAX_TEXT],
+        held=[one_line(text)[:MAX_TEXT] for text in result.held],
+        warnings=[one_line(text)[:MAX_TEXT] for text in result.warnings],
+        environment=environment,
+    )
 
 
 def _check_files(files: list[OutputFile], result: ResultRecord) -> None:
