@@ -354,7 +354,7 @@ def test_the_spare_room_is_allocated_given_back_and_held_again(tmp_path: Path) -
         assert (disk / "spare").stat().st_blocks * 512 == 3 * MIB
         assert free_bytes(disk) == 29 * MIB
         with room.lent():
-            assert free_bytes(disk) == 29 * MIB  # nobody needs it
+            assert free_bytes(disk) == 29 * MIB  # the disk is not full
         fill(disk / "ballast")
         assert room.warning().startswith(FULL)
         with room.lent(), room.lent():
