@@ -11,8 +11,9 @@ from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Op
 from acai_jupyter.agent.launch import Launch
 from acai_jupyter.agent.omissions import Omissions, name_fault, shortened, too_long
 from acai_jupyter.agent.telling import Transfer
-from acai_jupyter.transfer.errors import TransferError
+from acai_jupyter.transfer.errors import DiskFull, TransferError
 from acai_jupyter.transfer.hashing import BUFFER
+from acai_jupyter.transfer.ranges import is_local, local_path
 from acai_jupyter.trees import walk
 
 PACK_BYTES = 64 * 1024 * 1024
@@ -23,6 +24,8 @@ MAX_OUTPUTS = 1_000_000
 MAX_RECORD_BYTES = 384 * 1024 * 1024
 """What the rows of all outputs may take in the result record, of which the server reads 512 MiB."""
 _ROW_BYTES = 128
+_ROOM_FOR_RECORDS = 64 * 1024 * 1024
+"""With less, log and result record may not fit either: then the work folder has to make room for them."""
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Neither a link to elsewhere, nor waiting for a pipe that has taken the place of the file."""
 
@@ -146,12 +149,31 @@ def send(found: Found, launch: Launch, transfer: Optional[Transfer] = None, firs
     rows: List[List[Any]] = []
     packs: List[Dict[str, Any]] = []
     counted = transfer or Transfer()
-    counted.expect(sum(output.size_bytes for output in found.outputs))
+    size_bytes = sum(output.size_bytes for output in found.outputs)
+    _check_room(launch, size_bytes)
+    counted.expect(size_bytes)
     for number, files in enumerate(_packs(found.outputs, launch, first), first):
         stream = _sent(files, number, launch, found.omissions, counted)
         packs.append({"size_bytes": stream.size_bytes, "sha256": stream.sha256})
         rows.extend(stream.rows(number))
     return {"outputs": rows, "packs": packs}
+
+
+def _check_room(launch: Launch, size_bytes: int) -> None:
+    """Refuse what the disk of a store cannot hold before it is full: a sparse file may have any size."""
+    slots = launch.document["slots"]["packs"]
+    if not size_bytes or not slots or not is_local(slots[0]):
+        return
+    folder = os.path.dirname(local_path(slots[0]))
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    found = os.statvfs(folder)
+    free_bytes = found.f_bavail * found.f_frsize
+    if size_bytes > free_bytes:
+        kind = DiskFull if free_bytes < _ROOM_FOR_RECORDS else TransferError
+        raise kind(
+            "they have %s, and the disk of the object store has %s free" % (_size(size_bytes), _size(free_bytes))
+        )
 
 
 def _sent(files: List[Output], number: int, launch: Launch, omissions: Omissions, counted: Transfer) -> "PackStream":

@@ -368,6 +368,13 @@ def test_a_file_that_the_store_cannot_take_is_named_and_the_others_are_kept(benc
     assert done.record["warnings"] == omitted(reason, "large")
 
 
+def test_a_sparse_file_larger_than_the_disk_of_the_store_does_not_fill_it(bench: Bench) -> None:
+    done = bench.run("open('output/sparse', 'wb').truncate(1024**4); open('output/small', 'w').write('x')")
+    assert (done.status, done.outputs, done.record["packs"]) == (74, {}, [])
+    said = "its outputs could not be kept: they have 1024 GB, and the disk of the object store has "
+    assert done.record["reason"].startswith(said)
+
+
 def test_outputs_that_change_while_they_are_sent_are_named_and_the_others_are_kept(tmp_path: Path) -> None:
     """What a program that detached itself does meanwhile is done here between finding and sending."""
     output = tmp_path / "output"
