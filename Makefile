@@ -9,7 +9,7 @@ export PATH := $(BIN):$(PATH)
 export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE  # as containers set it: each of a thousand processes would compile all that it imports
 ROOT_ARGS := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
-AGENT_SOURCES := $(wildcard acai_jupyter/agent/*.py acai_jupyter/transfer/*.py) acai_jupyter/in_job.py acai_jupyter/contract/loglines.py
+AGENT_SOURCES := $(wildcard acai_jupyter/agent/*.py acai_jupyter/transfer/*.py) acai_jupyter/in_job.py acai_jupyter/trees.py acai_jupyter/contract/loglines.py
 LAB_SOURCES := $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -39,7 +39,7 @@ check: setup  ## Lint and type-check all of it
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/vermin --quiet --no-tips --violations --eval-annotations -t=3.8- acai_jupyter/transfer acai_jupyter/agent acai_jupyter/in_job.py acai_jupyter/contract/loglines.py
+	$(BIN)/vermin --quiet --no-tips --violations --eval-annotations -t=3.8- acai_jupyter/transfer acai_jupyter/agent acai_jupyter/in_job.py acai_jupyter/trees.py acai_jupyter/contract/loglines.py
 	npm run --silent lint:check
 
 format: setup  ## Format all of it

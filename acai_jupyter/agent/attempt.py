@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from acai_jupyter import trees
 from acai_jupyter.agent import outputs
 from acai_jupyter.agent.cache import Cache
 from acai_jupyter.agent.environment import of_programs, seen
@@ -16,6 +17,7 @@ from acai_jupyter.agent.inputs import Inputs
 from acai_jupyter.agent.launch import VERSION, Launch
 from acai_jupyter.agent.limits import Limits, Share
 from acai_jupyter.agent.log import Log
+from acai_jupyter.agent.omissions import MAX_NAMED
 from acai_jupyter.agent.program import Command, Listener, Program
 from acai_jupyter.agent.showing import Showing
 from acai_jupyter.agent.stopping import Stop
@@ -25,6 +27,8 @@ from acai_jupyter.transfer.errors import DiskFull, TransferError
 
 COULD_NOT_START = 125
 COULD_NOT_KEEP = 74
+MAX_WARNINGS = 100
+"""The server refuses a record with more."""
 VARIABLES = ".variables"
 """Where among its outputs a cell leaves what is to be received."""
 CHECKPOINT = ".checkpoint"
@@ -156,6 +160,8 @@ class Attempt:
                 self._environment = unpacked(archive, around.folder, lock)
             else:
                 self._environment = self._environments.hold(lock, str(self._document["lock_key"]))
+            if self._environments.was_changed:
+                self._record["warnings"].append("its environment had been changed by a program and was built again")
         except (BuildFailed, OSError) as error:
             reason = str(error) if isinstance(error, BuildFailed) else _said(error)
             self._fail("its environment could not be built: %s" % reason)
@@ -192,6 +198,9 @@ class Attempt:
             self._record.update(exceeded_time=True, reason="it ran longer than its limit of %g s" % limit)
         elif self._limits.ran_out_of_memory(code, self._log.tail):
             self._record.update(ran_out_of_memory=True, reason="it ran out of memory")
+        elif code == 0:
+            warning = self._limits.memory_warning()
+            self._record["warnings"] += [warning] if warning else []
 
     def _command(self) -> Command:
         document = self._document
@@ -240,8 +249,7 @@ class Attempt:
         """Send what the program has left; if that cannot be done, the attempt has failed."""
         try:
             if self._record["exit_code"] == 0 or self._document["keep_partial"]:
-                found = outputs.find(self._output, self._record["warnings"])
-                self._record.update(outputs.send(found, self._launch, self._telling.transfer("uploading")))
+                self._record.update(self._send_files(self._output))
             if self._record["exit_code"] != 0 and self._document.get("keep_checkpoint"):
                 self._send_checkpoint()
             self._record["displays_bytes"] = self._showing.end()
@@ -254,19 +262,32 @@ class Attempt:
                 self._make_room()  # log and result need it
         if self._archives is not None and self._archives.trouble:
             self._record["warnings"].append("its environment could not be kept for others: %s" % self._archives.trouble)
-        self._record["warnings"] += self._inputs.changed()[:100]
+        damaged = self._inputs.damaged
+        self._record["damaged_inputs"] = damaged[:MAX_WARNINGS]
+        self._record["warnings"] += [
+            "the copy of %s in this machine's cache had been changed; the file was fetched again" % path
+            for path in damaged[:MAX_NAMED]
+        ]
+        self._record["warnings"] += self._inputs.changed()[:MAX_WARNINGS]
         self._record["held"] = self._limits.held
         self._record.update(self._log.end())
 
     def _send_checkpoint(self) -> None:
         """Send what a further attempt is to go on from."""
-        found = outputs.find(self._checkpoint, self._record["warnings"])
         packs = self._record["packs"]
-        sent = outputs.send(found, self._launch, self._telling.transfer("uploading"), first=len(packs))
+        sent = self._send_files(self._checkpoint, first=len(packs))
         self._record.update(checkpoint=sent["outputs"], packs=packs + sent["packs"])
 
+    def _send_files(self, folder: str, first: int = 0) -> Dict[str, Any]:
+        """Send the files of a folder that can be recorded; the others are named in warnings."""
+        found = outputs.find(folder, self._launch)
+        sent = outputs.send(found, self._launch, self._telling.transfer("uploading"), first)
+        self._record["warnings"] += found.omissions.warnings() + found.warnings
+        return sent
+
     def _send_record(self) -> None:
-        body = json.dumps(self._record).encode()
+        del self._record["warnings"][MAX_WARNINGS:]
+        body = json.dumps(self._record, ensure_ascii=False).encode("utf-8", "replace")  # names may be no Unicode
         try:
             self._launch.send("result", io.BytesIO(body), len(body))
         except DiskFull:
@@ -274,9 +295,7 @@ class Attempt:
             self._launch.send("result", io.BytesIO(body), len(body))
 
     def _make_room(self) -> None:
-        import shutil
-
-        shutil.rmtree(self._work, ignore_errors=True)
+        trees.remove(self._work)
 
     def _fail(self, reason: str, exit_code: int = COULD_NOT_START) -> None:
         self._record["exit_code"] = exit_code

@@ -21,7 +21,8 @@ def contents() -> bytes:
     shared = [PACKAGE / "in_job.py", PACKAGE / "contract" / "__init__.py", PACKAGE / "contract" / "loglines.py"]
     own = [path for folder in ("agent", "transfer") for path in (PACKAGE / folder).glob("*.py")]
     files = {"__main__.py": MAIN, "acai_jupyter/__init__.py": INIT % _version()}
-    files.update({path.relative_to(PACKAGE.parent).as_posix(): path.read_text() for path in [*own, *shared]})
+    carried = [*own, *shared, PACKAGE / "trees.py"]
+    files.update({path.relative_to(PACKAGE.parent).as_posix(): path.read_text() for path in carried})
     files.update({"stand_in/" + path.relative_to(PACKAGE.parent).as_posix(): path.read_text() for path in shared})
     files["stand_in/acai_jupyter/__init__.py"] = files.pop("acai_jupyter/agent/stand_in.py")
     del files["acai_jupyter/agent/build.py"]

@@ -1,19 +1,21 @@
 """Environments by the keys of their locks, built by uv and kept on this machine from job to job.
 
-Several agents use them. Beside each environment's folder is a file to lock: whoever uses the environment holds a shared
-lock until its attempt is over, whoever builds or removes it an exclusive one. So none goes while it is in use, and one
-is built once however many jobs want it. One that lacks `built.json`, or whose Python has gone, is built anew.
+Several agents use them. Next to each environment's folder is a file to lock: an agent that uses the environment holds
+a shared lock until its attempt is over, one that builds or removes it an exclusive lock. So none is removed while it is
+in use, and it is built once for all jobs that ask for it. One that lacks `built.json`, or whose Python is gone, is
+built again. So is one in which a program has changed a file: programs run as the same user and could write there.
 """
 
 import fcntl
+import hashlib
 import json
 import os
-import shutil
 import sys
 import time
 from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
+from acai_jupyter import trees
 from acai_jupyter.agent.limits import Limits, Share
 from acai_jupyter.agent.program import Command, Listener, Program
 from acai_jupyter.agent.stopping import Stop
@@ -55,6 +57,8 @@ class Environments:
         self._held: Optional[int] = None
         """The locked file. It stays open for as long as this process lives."""
         self._has_said = False
+        self.was_changed = False
+        """Whether the environment was found changed, and so was not used."""
 
     def hold(self, lock: Dict[str, Any], key: str) -> str:
         """Return the folder of a lock's environment, which is built if it is not there."""
@@ -63,11 +67,14 @@ class Environments:
         self._held = os.open(_lock_file(path), os.O_RDWR | os.O_CREAT, 0o600)
         while True:
             self._take(fcntl.LOCK_SH)
-            if _is_whole(path):
+            is_whole = _is_whole(path)
+            if is_whole and not self._was_changed(path):
                 os.utime(os.path.join(path, BUILT))
                 return path
+            if is_whole and not _locked(self._held, fcntl.LOCK_EX):
+                return Environments(self._machine).hold(lock, key)  # other jobs still run in the changed one
             self._take(fcntl.LOCK_EX)
-            if not _is_whole(path):  # another may have built it meanwhile
+            if not _is_whole(path) or self._was_changed(path):  # another agent may have built it in between
                 self._build(path, lock)
             self._make_room()
             # For a moment it is nobody's now: it is looked at again when it is held.
@@ -86,11 +93,20 @@ class Environments:
         _remove(path)
         before = time.monotonic()
         _Build(self._machine, _uv(lock)).run(path, lock)
-        about = {"size_bytes": _size(path), "seconds": round(time.monotonic() - before, 3)}
-        part = os.path.join(path, BUILT + ".part")
-        with open(part, "w", encoding="utf-8") as file:
-            json.dump(about, file)
-        os.replace(part, os.path.join(path, BUILT))
+        seconds = round(time.monotonic() - before, 3)
+        _write_about(path, {"size_bytes": _size(path), "seconds": seconds, "fingerprint": _fingerprint(path)})
+
+    def _was_changed(self, path: str) -> bool:
+        """Return whether a program has written to an environment since it was built."""
+        about = _about(path)
+        if "fingerprint" not in about:  # an earlier version built it
+            _write_about(path, dict(about, fingerprint=_fingerprint(path)))
+            return False
+        changed: bool = about["fingerprint"] != _fingerprint(path)
+        if changed and not self.was_changed:
+            self.was_changed = True
+            self._machine.listener.took(b"a program has changed the environment; it is built again\n")
+        return changed
 
     def _make_room(self) -> None:
         """Remove what was not used for longest and is not in use, until the rest fits."""
@@ -125,7 +141,9 @@ class _Build:
 
     def _do(self, *words: str) -> None:
         stop, listener = self._machine.stop, self._machine.listener
-        environment = dict(os.environ, UV_NO_PROGRESS="1")
+        # Files of its own, not links into uv's cache: what changes them must not change other environments.
+        # With bytecode from the start, programs have no reason to write into the environment.
+        environment = dict(os.environ, UV_NO_PROGRESS="1", UV_LINK_MODE="copy", UV_COMPILE_BYTECODE="1")
         command = Command([self._uv, *words], self._machine.folder, environment, None, _GRACE_SECONDS)
         program = Program(command, self._machine.limits(), stop)
         program.start()
@@ -183,23 +201,46 @@ def _kept(folder: str) -> Iterator[Tuple[float, int, str]]:
     for entry in os.scandir(folder):
         if not entry.is_dir(follow_symlinks=False):
             continue
-        built = os.path.join(entry.path, BUILT)
         try:
-            used = os.stat(built).st_mtime
-            with open(built, encoding="utf-8") as file:
-                size = int(json.load(file)["size_bytes"])
+            used = os.stat(os.path.join(entry.path, BUILT)).st_mtime
+            size = int(_about(entry.path)["size_bytes"])
         except (OSError, ValueError, KeyError, TypeError):
             used, size = 0.0, _size(entry.path)
         yield used, size, entry.path
 
 
+def _about(path: str) -> Dict[str, Any]:
+    try:
+        with open(os.path.join(path, BUILT), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_about(path: str, about: Dict[str, Any]) -> None:
+    part = os.path.join(path, BUILT + ".part")
+    with open(part, "w", encoding="utf-8") as file:
+        json.dump(about, file)
+    os.replace(part, os.path.join(path, BUILT))
+
+
+def _fingerprint(path: str) -> str:
+    """Return what changes when any file of an environment is written to, added or replaced: no content is read.
+
+    Times of change are part of it, which an ordinary user cannot restore.
+    """
+    lines = []
+    for entry in trees.walk(path):
+        state, name = entry.state, entry.path
+        if state is not None and not name.startswith(BUILT):
+            of_file = (state.st_mode, state.st_size, state.st_ino, state.st_ctime_ns)
+            lines.append("%a %d %d %d %d" % (name, *of_file))
+    return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+
+
 def _size(path: str) -> int:
-    total = 0
-    for folder, _, names in os.walk(path):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_size
-    return total
+    return sum(state.st_size for state in trees.states(path))
 
 
 @contextmanager
@@ -228,6 +269,6 @@ def _remove(path: str) -> None:
     """Remove it; its mark first, so that no half of it is taken for the whole."""
     with suppress(OSError):
         os.remove(os.path.join(path, BUILT))
-    shutil.rmtree(path, ignore_errors=True)
-    if os.path.isdir(path):
-        raise BuildFailed("%s cannot be removed" % path)
+    error = trees.remove(path)
+    if error is not None:
+        raise BuildFailed("%s cannot be removed: %s" % (path, error.strerror or error))

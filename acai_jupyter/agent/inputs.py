@@ -2,7 +2,6 @@
 
 import os
 import stat
-from contextlib import suppress
 from typing import TYPE_CHECKING, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from acai_jupyter.agent.cache import Cache
@@ -31,19 +30,19 @@ AT_ONCE = 20_000
 
 
 class _Own(NamedTuple):
-    """An input that is a copy for this job alone, as it was before the program."""
+    """An input as it was before the program: a copy for this job alone."""
 
     path: str
     sha256: str
     size_bytes: int
-    changed_ns: int
+    ctime_ns: int
 
     def was_changed(self) -> bool:
         try:
             state = os.lstat(self.path)
             if not stat.S_ISREG(state.st_mode) or state.st_size != self.size_bytes:
                 return True
-            return state.st_mtime_ns != self.changed_ns and hash_file(self.path) != self.sha256
+            return state.st_ctime_ns != self.ctime_ns and hash_file(self.path) != self.sha256
         except OSError:
             return False
 
@@ -68,6 +67,8 @@ class Inputs:
         self._transfer = transfer or Transfer()
         self._done: Dict[str, bool] = {}
         self._own: List[_Own] = []
+        self.damaged: List[str] = []
+        """Inputs whose copies in the machine's cache had other content; they were fetched again."""
 
     def fetch(self, retrying: Retrying = DEFAULT, at_once: int = AT_ONCE) -> None:
         """Bring all of them. When this returns every file is there, whole, and of the right hash."""
@@ -128,29 +129,32 @@ class Inputs:
                 os.chmod(path, os.stat(path).st_mode | 0o100)
 
     def changed(self) -> List[str]:
-        """Say which inputs a program has changed although they are read-only; they are in the cache no more."""
+        """Say which inputs a program has changed although they are read-only. No other job has the same file."""
         paths = [own.path for own in self._own if own.was_changed()]
-        with suppress(OSError):
-            paths += self._cache.check() if self._cache is not None else []
         return ["the program changed its input /%s" % os.path.relpath(path, self._work) for path in paths]
 
     def _watch(self, file: InputFile, path: str) -> None:
         if len(self._own) < WATCHED:
-            state = os.stat(path)
-            if state.st_nlink == 1:  # else it is the cache's own, which looks after it
-                self._own.append(_Own(path, file.sha256, state.st_size, state.st_mtime_ns))
+            state = os.lstat(path)
+            self._own.append(_Own(path, file.sha256, state.st_size, state.st_ctime_ns))
 
     def _is_cached(self, file: InputFile, url: str, coming_bytes: int) -> bool:
         near = is_local(url) and file.size_bytes < NEAR_BYTES
-        fits = self._cache is not None and coming_bytes + file.size_bytes <= self._cache.max_bytes
-        return fits and not near and not file.is_code and file.size_bytes > 0
+        if self._cache is None or near or file.is_code or not file.size_bytes:
+            return False
+        return coming_bytes + file.size_bytes <= self._cache.max_bytes and self._cache.can_keep(file.sha256)
 
     def _lend(self, file: InputFile, path: str) -> bool:
         if path in self._done:
             return True
-        lent = self._cache is not None and self._cache.lend(file.sha256, file.size_bytes, path)
+        if self._cache is None:
+            return False
+        was_damaged = file.sha256 in self._cache.damaged
+        lent = self._cache.lend(file.sha256, file.size_bytes, path)
         if lent:
             self._done[path] = True
+        elif file.sha256 in self._cache.damaged and not was_damaged:
+            self.damaged.append("/" + file.path)
         return lent
 
     def _lend_or_bring(self, file: InputFile, path: str, url: str, *, is_new: bool) -> None:

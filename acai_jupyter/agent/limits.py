@@ -11,6 +11,8 @@ _NICENESS = 5
 _SOONER = 100
 """In a container that runs out of memory the program is to end rather than the agent, which can tell of it."""
 _OF_CONTAINERS = ("", "memory", "cpu", "cpuacct", "pids")
+_NEARLY = 0.98
+"""The share of a limit at which the kernel frees memory before it kills."""
 _MIB = 1024 * 1024
 _NO_MEMORY = re.compile(rb"MemoryError|Cannot allocate memory|std::bad_alloc|[Oo]ut of memory")
 
@@ -36,7 +38,9 @@ class Limits:
         self._doors: List[int] = []
         self._cpus: List[int] = []
         self._data_bytes = 0
-        self._kills = 0
+        self._before = _MemoryEvents(0, 0, 0)
+        self._memory_bytes: Optional[int] = None
+        """The limit of the control groups on memory."""
 
     def prepare(self) -> None:
         """Find out what holds here, and open the way into the control groups."""
@@ -45,9 +49,10 @@ class Limits:
                 self._doors.append(os.open(os.path.join(path, "cgroup.procs"), os.O_WRONLY))
             except OSError as error:
                 self.held.append("a control group cannot be entered: %s" % error.strerror)
-        self._kills = self._out_of_memory_kills()
+        self._before = self._memory_events()
         inside = bool(self._doors) or self._in_container
-        self._hold_memory(self._limit(("memory.max", "memory.limit_in_bytes")) if inside else None)
+        self._memory_bytes = self._limit(("memory.max", "memory.limit_in_bytes")) if inside else None
+        self._hold_memory(self._memory_bytes)
         self._hold_cpu(self._cpu_limit() if inside else None)
         processes = self._limit(("pids.max",)) if inside else None
         if processes is not None:
@@ -80,9 +85,31 @@ class Limits:
         """Whether a program ended because it had too little memory."""
         if exit_code == 0:
             return False
-        if self._out_of_memory_kills() > self._kills:
+        if self._memory_events().kills > self._before.kills:
             return True
         return bool(self._data_bytes) and bool(_NO_MEMORY.search(tail))
+
+    def memory_warning(self) -> str:
+        """Say which processes the kernel killed for memory during a run whose program ended well; empty for none."""
+        now = self._memory_events()
+        kills = now.kills - self._before.kills
+        if kills > 0:
+            killed = "1 process of this job was" if kills == 1 else "%d processes of this job were" % kills
+            peak = self._number("memory.max_usage_in_bytes") or 0  # version 1 does not count refusals reliably
+            at_limit = now.refusals > self._before.refusals or peak >= _NEARLY * (self._memory_bytes or math.inf)
+            if self._memory_bytes is None or not at_limit:
+                return killed + " killed because the machine ran out of memory; its results may be incomplete"
+            limit = _size(self._memory_bytes)
+            return "%s killed because the memory limit of %s was reached; its results may be incomplete" % (
+                killed,
+                limit,
+            )
+        others = now.machine_kills - self._before.machine_kills
+        if others > 0 and self._memory_bytes is None and not self._in_container:
+            # Nothing tells whose they were. With control groups it is known that they were not of this job.
+            killed = "1 process was" if others == 1 else "%d processes were" % others
+            return "%s killed because the machine ran out of memory while this job ran; check its results" % killed
+        return ""
 
     def used(self) -> Tuple[Optional[float], Optional[int]]:
         """Return the CPU seconds and the bytes of memory that the control groups have counted, now."""
@@ -151,16 +178,19 @@ class Limits:
         """The groups, and those around them that the runner made for the attempt."""
         return [place for path in self._cgroups for place in (path, os.path.dirname(path))]
 
-    def _out_of_memory_kills(self) -> int:
+    def _memory_events(self) -> "_MemoryEvents":
         counts = (self._counter(name, "oom_kill") for name in ("memory.events", "memory.oom_control"))
-        return max(count or 0 for count in counts)
+        return _MemoryEvents(
+            kills=max(count or 0 for count in counts),
+            refusals=self._counter("memory.events", "oom") or 0,
+            machine_kills=_count(_read("/proc", "vmstat"), "oom_kill") or 0,
+        )
 
     def _counter(self, file: str, name: str) -> Optional[int]:
         for path in self._cgroups:
-            for line in _read(path, file).splitlines():
-                words = line.split()
-                if words[:1] == [name]:
-                    return int(words[1])
+            count = _count(_read(path, file), name)
+            if count is not None:
+                return count
         return None
 
     def _number(self, file: str) -> Optional[int]:
@@ -169,6 +199,26 @@ class Limits:
             if text.isdigit():
                 return int(text)
         return None
+
+
+class _MemoryEvents(NamedTuple):
+    """What the kernel has counted."""
+
+    kills: int
+    """Processes in the control groups that were killed for memory."""
+    refusals: int
+    """How often the limit of the control groups was reached, as version 2 counts it."""
+    machine_kills: int
+    """Processes on the whole machine that were killed for memory."""
+
+
+def _count(text: str, name: str) -> Optional[int]:
+    """Return the number on the line that begins with a name."""
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == [name]:
+            return int(words[1])
+    return None
 
 
 def _end_sooner() -> None:

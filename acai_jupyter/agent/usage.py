@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
+from acai_jupyter import trees
 from acai_jupyter.agent.limits import Limits
 
 MAX_SAMPLES = 500
@@ -72,7 +73,7 @@ class Usage:
         self._last = (now, max(seconds, used))
         self._most = max(self._most, memory)
         if now >= self._walk_at:
-            self._disk = _size(self._folder)
+            self._disk = sum(state.st_size for state in trees.states(self._folder))
             self._walk_at = now + _WALK_SHARE * (self._clock() - now)
         gpu = _gpu() if self._gpus else 0.0
         self._samples.append((round(now - self._start, 2), round(busy, 2), memory, self._disk, gpu))
@@ -120,20 +121,6 @@ def _family(pid: int) -> Iterator[int]:
             for task in os.listdir("/proc/%d/task" % member):
                 with open("/proc/%d/task/%s/children" % (member, task), encoding="ascii") as file:
                     todo += [int(child) for child in file.read().split()]
-
-
-def _size(folder: str) -> int:
-    total = 0
-    todo = [folder]
-    while todo:
-        with suppress(OSError), os.scandir(todo.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_size
-    return total
 
 
 def _gpu() -> float:

@@ -152,6 +152,7 @@ ABORT_UPLOAD = Endpoint(
     "Give an upload session up, and delete what was sent.",
     uploads.Upload,
     access=Access.WRITE,
+    makes_room=True,
 )
 
 LIST_FOLDER = Endpoint(
@@ -195,6 +196,7 @@ REMOVE_FILES = Endpoint(
     body=files.RemoveFiles,
     access=Access.WRITE,
     is_audited=True,
+    makes_room=True,
 )
 REMOVE_MANY_FILES = Endpoint(
     "remove_many_files",
@@ -206,6 +208,7 @@ REMOVE_MANY_FILES = Endpoint(
     access=Access.WRITE,
     max_bytes=PAGE_BYTES,
     is_audited=True,
+    makes_room=True,
 )
 PUT_OBJECT = Endpoint(
     "put_object",
@@ -285,6 +288,7 @@ REMOVE_FILE_SETS = Endpoint(
     body=filesets.RemoveFileSets,
     access=Access.WRITE,
     is_audited=True,
+    makes_room=True,
 )
 LIST_ALIASES = Endpoint(
     "list_aliases",
@@ -342,6 +346,7 @@ SET_RETENTION = Endpoint(
     body=filesets.Retention,
     access=Access.ADMIN,
     is_audited=True,
+    makes_room=True,
 )
 COLLECT_GARBAGE = Endpoint(
     "collect_garbage",
@@ -353,6 +358,7 @@ COLLECT_GARBAGE = Endpoint(
     access=Access.WRITE,
     status=202,
     is_audited=True,
+    makes_room=True,
 )
 GET_COLLECTION = Endpoint(
     "get_collection",
@@ -395,6 +401,7 @@ KILL_JOBS = Endpoint(
     body=jobs.KillJobs,
     access=Access.WRITE,
     is_audited=True,
+    makes_room=True,
 )
 GET_JOB = Endpoint(
     "get_job", "GET", f"{PROJECT}/jobs/{{job}}", "One job with its attempts.", jobs.Job, query=queries.WaitQuery
@@ -437,7 +444,14 @@ EXPLAIN_MISS = Endpoint(
     jobs.MissReport,
 )
 KILL_JOB = Endpoint(
-    "kill_job", "POST", f"{PROJECT}/jobs/{{job}}/kill", "End a job.", jobs.Job, access=Access.WRITE, is_audited=True
+    "kill_job",
+    "POST",
+    f"{PROJECT}/jobs/{{job}}/kill",
+    "End a job.",
+    jobs.Job,
+    access=Access.WRITE,
+    is_audited=True,
+    makes_room=True,
 )
 PLAN_JOB = Endpoint(
     "plan_job",
@@ -484,6 +498,7 @@ KILL_SWEEP = Endpoint(
     sweeps.Sweep,
     access=Access.WRITE,
     is_audited=True,
+    makes_room=True,
 )
 REMOVE_JOB = Endpoint(
     "remove_job",
@@ -494,6 +509,7 @@ REMOVE_JOB = Endpoint(
     body=jobs.RemoveJob,
     access=Access.WRITE,
     is_audited=True,
+    makes_room=True,
 )
 
 GET_PRICES = money.GET_PRICES

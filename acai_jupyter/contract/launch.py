@@ -6,7 +6,7 @@ back, as a job's program can write anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
@@ -97,6 +97,8 @@ class LaunchDocument(msgspec.Struct, frozen=True):
     max_log_bytes: int = 4 * 1024**3
     max_object_bytes: int | None = None
     """What one slot can take, where the store has such a bound."""
+    max_output_path_bytes: int = 0
+    """How long the path of an output below the output folder may be; 0 where the agent is to assume a limit."""
 
 
 def write_launch(document: LaunchDocument, files: Iterable[InputFile]) -> bytes:
@@ -149,7 +151,7 @@ class ResultRecord(msgspec.Struct, frozen=True):
     """How an attempt ended, as the agent saw it."""
 
     version: int
-    exit_code: int
+    exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
     reason: str
     started_at: float
     ended_at: float
@@ -170,8 +172,10 @@ class ResultRecord(msgspec.Struct, frozen=True):
     exceeded_time: bool = False
     usage: Usage | None = None
     held: Annotated[list[str], msgspec.Meta(max_length=20)] = []
-    environment: dict[str, Any] = {}
+    environment: dict[str, str | dict[str, str]] = {}
     warnings: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    damaged_inputs: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    """Inputs whose copies in the cache of the machine had other content than they were kept with."""
     checkpoint: Annotated[list[OutputFile], msgspec.Meta(max_length=MAX_OUTPUTS)] = []
     """What is for a further attempt, in the same packs."""
     displays_bytes: Size = 0

@@ -56,7 +56,7 @@ def _half_mark(data: bytes, position: int, start: bytes) -> int:
 def _object(text: bytes) -> List[Dict[str, Any]]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # a program can print such lines too
         return []
     return [value] if isinstance(value, dict) else []
 

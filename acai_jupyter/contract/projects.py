@@ -41,6 +41,8 @@ class Health(msgspec.Struct, frozen=True):
     """A server that answers."""
 
     status: Literal["ok"] = "ok"
+    warning: str = ""
+    """What keeps the server from doing all it should, although it answers; empty for nothing."""
 
 
 class Status(msgspec.Struct, frozen=True):

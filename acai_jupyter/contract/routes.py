@@ -58,3 +58,5 @@ class Endpoint(msgspec.Struct, Generic[ResponseT], frozen=True):
     """What an answer may be; what is not JSON comes as a stream, and has no schema."""
     is_audited: bool = False
     """Who asks for it is written down, and whether they got it."""
+    makes_room: bool = False
+    """It deletes or ends something, so it has to work on a full disk."""

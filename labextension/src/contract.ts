@@ -988,6 +988,7 @@ export interface IGroupList {
  */
 export interface IHealth {
   status?: 'ok';
+  warning?: string;
 }
 
 /**

@@ -161,6 +161,12 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         help="Room on the disk of the data folder, in MiB, that jobs of this machine must leave: when there is less, "
         "the one that holds most is ended, if it holds as much. 0: none is.",
     ).tag(config=True)
+    spare_disk_mib = Int(
+        16,
+        min=0,
+        help="Room on the disk of the data folder, in MiB, that the server holds in its file spare. When the disk is "
+        "full, it is given back to what makes room and to a server that starts. 0: none is held.",
+    ).tag(config=True)
     failed_folder_hours = Float(
         0.0,
         min=0.0,
@@ -370,11 +376,12 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         keeper = BudgetKeeper(database, budgets, accounts, engine)
         for heard in (credentials.look_again, profiler.wake, *(() if alone else (engine.wake,))):
             opened.callback(bus.listen(heard))
-        direct = _direct_path(settings, credentials)
+        spare = settings.spare_room()
         lake = Lake(
             database,
             objects,
-            direct,
+            _direct_path(settings, credentials),
+            making_room=spare.lent,
             grace=timedelta(days=settings.grace_days),
             uploads_per_user=settings.uploads_per_user,
         )
@@ -426,6 +433,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         data_folder=str(settings.data_folder),
         started_at=clock.now(),
         notices=watch.notices,
+        spare=spare,
         close=close,
     )
 

@@ -202,10 +202,11 @@ class Host:
     def _hold(self, settings: Settings, descriptor: int) -> None:
         self._lock_file = descriptor
         self.upstream = None
-        token = _secret(settings.data_folder / "token", "acai_")
-        said = json.dumps({"url": self._address, "token": token})
-        _write(settings.data_folder / "server.json", said)
-        self._tell(self._address, token, str(settings.data_folder))
+        with settings.spare_room().lent():
+            token = _secret(settings.data_folder / "token", "acai_")
+            said = json.dumps({"url": self._address, "token": token})
+            _write(settings.data_folder / "server.json", said)
+            self._tell(self._address, token, str(settings.data_folder))
 
     def _let_go(self) -> None:
         """Unlock the data folder, if this process has it; who waits for it takes over."""
@@ -257,7 +258,11 @@ class Host:
     def _open(self) -> Services:
         assert self._settings is not None
         token = _secret(self._settings.data_folder / "token", "acai_")
-        return self._compose(self._settings, token, lambda: self._address)
+        spare = self._settings.spare_room()
+        with spare.lent():  # opening a database writes too
+            services = self._compose(self._settings, token, lambda: self._address)
+        spare.hold()
+        return services
 
     def _must_run(self, settings: Settings) -> bool:
         """Whether loops must run before anybody asks: jobs of an embedded database, or any other database."""

@@ -34,7 +34,8 @@ def checkups_of(
 
     others = tuple(looks(database, objects, runner, address, alone=alone))
     reserved = settings.reserved_disk_mib * 1024**2
-    return Checkups(Ground(database, objects, runner, settings.data_folder, reserved, notices, others))
+    full = settings.spare_room().warning
+    return Checkups(Ground(database, objects, runner, settings.data_folder, reserved, notices, others, full))
 
 
 def looks(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acai_server.provisioner.prices import Prices
     from acai_server.provisioner.profiler import Profiler
     from acai_server.provisioner.service import Provisioner
+    from acai_server.spare import SpareRoom
 
 
 @dataclass(frozen=True)
@@ -57,5 +58,6 @@ class Services:
     started_at: datetime
     notices: Callable[[], list[str]]
     """Current warnings for users of this server."""
+    spare: SpareRoom
     close: Callable[[], None]
     """Ends the loops and gives back what was opened. Safe to call twice."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.jobs import ResourceLimits
     from acai_server.runners.kubernetes.settings import KubernetesSettings
     from acai_server.runners.process import ProcessSettings
+    from acai_server.spare import SpareRoom
 
 PREFIX = "ACAI_"
 OF_CLIENTS = frozenset({"URL", "TOKEN", "PROJECT", "JOB", "INPUT", "OUTPUT"})
@@ -104,6 +105,7 @@ class Settings:
     control_groups: bool
     max_processes: int
     reserved_disk_mib: int
+    spare_disk_mib: int
     failed_folder_hours: float
     cache_folder: str
     cache_gib: float
@@ -126,6 +128,12 @@ class Settings:
             memory_step_bytes=self.memory_step_mib * MIB,
             max_gpus=self.max_gpus,
         )
+
+    def spare_room(self) -> SpareRoom:
+        """Return what is held of the disk of the data folder for times when it is full."""
+        from acai_server.spare import SpareRoom
+
+        return SpareRoom(self.data_folder, self.spare_disk_mib * 1024**2)
 
     def of_this_machine(self) -> ProcessSettings:
         """Return what jobs may use of this machine."""

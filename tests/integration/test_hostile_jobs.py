@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acai_jupyter.client.follow import wait
+from tests.integration.places import until
 
 if TYPE_CHECKING:
     from tests.integration.places import Server
@@ -179,15 +180,58 @@ def test_links_and_what_is_no_file_in_the_outputs_lead_nowhere(server: Server) -
     assert [entry["path"] for entry in entries] == ["/linked/good"]
 
 
-def test_an_output_whose_path_the_project_cannot_have_fails_its_job_in_a_sentence(server: Server) -> None:
-    program = "open('output/a\\nb', 'w'); open('output/fine', 'w')"
-    answer = server.ask("POST", JOBS, {"command": ["python3", "-c", program], "retries": 0})
+ODD = """
+import os
+os.chdir("output")
+for name in ("a\\nb", "fine", "a:b@c%25d", "x" * 200 + "/" + "y" * 200):
+    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+    open(name, "w").write(name)
+os.makedirs("/".join(["d" * 200] * 5))
+open("/".join(["d" * 200] * 5 + ["deepest"]), "w").write("")
+open("/".join(["d" * 200] * 5 + ["too-deep-by-1"]), "w").close()
+open(b"\\xff", "w").close()
+"""
+
+
+def test_outputs_whose_paths_the_project_cannot_have_are_named_and_the_others_kept(server: Server) -> None:
+    answer = server.ask("POST", JOBS, {"command": ["python3", "-c", ODD], "output": "odd-names", "retries": 3})
     number = answer.json["number"]
-    wait(server.client(), number)
-    shown = server.get(f"{JOBS}/{number}")
-    told = [shown["reason"], *shown["attempts"][-1]["warnings"]]
-    assert any("a\\nb" in text or "a\\x0ab" in text for text in told), told
-    assert all(text.isprintable() for text in told)
+    job = wait(server.client(), number)
+    assert (job.state, len(job.attempts)) == ("finished", 1), job.reason
+    entries = server.get("/v1/projects/default/filesets/odd-names/entries")["entries"]
+    kept = ["a:b@c%25d", "d" * 200 + ("/" + "d" * 200) * 4 + "/deepest", "fine", "x" * 200 + "/" + "y" * 200]
+    assert [entry["path"] for entry in entries] == [f"/odd-names/{name}" for name in kept]
+    too_long = f"{'d' * 60}...{'d' * 46}/too-deep-by-1"
+    reasons = {
+        too_long: "its path is too long; below the output folder a path can have 1,013 bytes",
+        "a\nb": "its name has a control character",
+        "\udcff": "its name is not valid UTF-8",
+    }
+    warnings = [f"output {name!a} was not kept: {reason}" for name, reason in reasons.items()]
+    assert sorted(job.attempts[0].warnings) == sorted(warnings)
+    said = server.place.acai("wait", str(number)).stdout + server.place.acai("job", str(number)).stdout
+    assert all(said.count(warning) == 2 for warning in warnings), said
+
+
+NESTED = """
+import os
+os.chdir("output")
+open("fine", "w").close()
+for _ in range(3000):
+    os.mkdir("nested"); os.chdir("nested")
+"""
+
+
+def test_an_output_folder_of_3000_levels_leaves_nothing_behind_and_keeps_the_rest(server: Server) -> None:
+    answer = server.ask("POST", JOBS, {"command": ["python3", "-c", NESTED], "output": "nested"})
+    number = answer.json["number"]
+    job = wait(server.client(), number)
+    assert (job.state, len(job.attempts)) == ("finished", 1), job.reason
+    entries = server.get("/v1/projects/default/filesets/nested/entries")["entries"]
+    assert [entry["path"] for entry in entries] == ["/nested/fine"]
+    assert "its path is too long" in job.attempts[0].warnings[0]
+    attempts = server.place.data / "attempts"
+    until(lambda: not list(attempts.iterdir()), "the attempt's folder is removed")
 
 
 def test_the_outputs_of_a_job_cannot_take_the_place_of_folders(server: Server) -> None:

@@ -111,6 +111,35 @@ def has_groups() -> bool:
     return os.geteuid() == 0 and os.access("/sys/fs/cgroup", os.W_OK)
 
 
+WORKERS = """
+import os, signal
+statuses = []
+for size in (600, 1, 600):
+    pid = os.fork()
+    if pid == 0:
+        held = b'x' * (size * 2**20)
+        os._exit(0)
+    statuses.append(os.WTERMSIG(os.waitpid(pid, 0)[1]))
+print(*statuses)
+"""
+
+
+def has_groups_of_version_1() -> bool:
+    return has_groups() and Path("/sys/fs/cgroup/memory/memory.limit_in_bytes").exists()
+
+
+@pytest.mark.skipif(not has_groups_of_version_1(), reason="groups of version 2 end the whole program at once")
+def test_workers_that_were_killed_for_memory_are_a_warning_of_a_job_that_finished(server: Server) -> None:
+    number = submit(server, WORKERS)
+    found = end_of(server, number)
+    assert server.get(f"{JOBS}/{number}/log")["text"] == "9 0 9\n"
+    assert (found["state"], found["reason"]) == ("finished", "")
+    killed = "2 processes of this job were killed because the memory limit of 512 MB was reached"
+    assert found["attempts"][-1]["warnings"] == [f"{killed}; its results may be incomplete"]
+    for verb in ("job", "wait"):
+        assert killed in server.place.acai(verb, str(number)).stdout
+
+
 @pytest.mark.skipif(not has_groups(), reason="without control groups a machine has no limit for this")
 def test_a_program_that_forks_without_end_harms_nobody_and_can_be_killed(server: Server) -> None:
     mark = uuid4().hex

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acai_server.spare import SpareRoom
 from tests.disks import fill, small_disk
 from tests.integration.lakes import Lake, add_user, lake
 from tests.servers.proxy import Proxy, Trouble, proxied
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from subprocess import CompletedProcess
 
-    from tests.integration.places import Place
+    from tests.integration.places import Place, Server
     from tests.servers.seaweedfs import Seaweedfs
 
 MIB = 1024**2
@@ -277,6 +278,102 @@ def test_a_database_whose_disk_is_full_is_said_and_the_same_line_works_after_roo
         assert (done.returncode, "many:1" in done.stdout) == (0, True), done
         assert Lake(server, "direct").cat("/many/0042") == b"content 42"
         server.end()
+
+
+@contextmanager
+def full_disk(place: Place, **settings: str) -> Iterator[tuple[Server, Path]]:
+    """A server whose data folder has not a free byte, with the set kept:1 in it and an upload that was begun."""
+    with small_disk(place.home, "48m") as disk:
+        place.data = disk
+        started = {"ACAI_DATA_FOLDER": str(disk), **settings}
+        server = place.start(**started)
+        assert server.status().status == 200
+        for number in range(300):
+            place.write(f"kept/{number}", f"content {number}")
+        assert place.acai("put", "kept", "/kept", "--as", "kept").returncode == 0
+        assert place.acai("put", "kept/7", "/loose").returncode == 0
+        assert server.ask("POST", "/v1/projects/default/uploads", {}).status == 201
+        server.end()
+        fill(disk / "ballast")
+        yield place.start(**started), disk
+        for one in place.servers:
+            one.end()
+
+
+def free_bytes(disk: Path) -> int:
+    found = os.statvfs(disk)
+    return found.f_bavail * found.f_frsize
+
+
+FULL = "The disk of the data folder is full."
+
+
+def test_a_server_on_a_full_disk_starts_reads_and_says_so(place: Place) -> None:
+    with full_disk(place) as (server, disk):
+        assert free_bytes(disk) < MIB
+        ready = server.ask("GET", "/v1/ready", token=None)
+        assert (ready.status, ready.json["status"]) == (200, "ok")
+        assert ready.json["warning"].startswith(FULL)
+        assert place.acai("cat", "/kept/7").stdout == "content 7"
+        assert len(place.acai("ls", "/kept").stdout.splitlines()) == 300
+        doctor = place.acai("doctor")
+        assert FULL in doctor.stdout + doctor.stderr
+
+
+def test_on_a_full_disk_new_uploads_are_refused_and_what_makes_room_works(place: Place) -> None:
+    with full_disk(place, ACAI_GRACE_DAYS="0.0001") as (server, disk):
+        found = Lake(server, "direct")
+        place.write("more/file", os.urandom(100_000))
+        refused = place.acai("put", "more", "/more")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert "There is no space left" in refused.stderr
+        assert len(refused.stderr.strip().splitlines()) == 1
+        for _ in range(3):  # the room is there each time
+            (pending,) = found.pending()
+            for line in (
+                ("rm", "/loose"),
+                ("gc",),
+                ("rm", "--undo", "/loose"),
+                ("uploads", "--abort", pending["id"]),
+            ):
+                done = place.acai(*line)
+                assert (done.returncode, done.stderr) == (0, ""), (line, done)
+            (disk / "ballast").unlink()
+            assert server.ask("GET", "/v1/ready").json["warning"] == ""
+            assert server.ask("POST", "/v1/projects/default/uploads", {}).status == 201
+            fill(disk / "ballast")
+        assert server.ask("GET", "/v1/ready").json["warning"].startswith(FULL)
+        (disk / "ballast").unlink()
+        assert place.acai("put", "more", "/more").returncode == 0
+
+
+def test_the_spare_room_is_allocated_given_back_and_held_again(tmp_path: Path) -> None:
+    with small_disk(tmp_path, "32m") as disk:
+        room = SpareRoom(disk, 3 * MIB)
+        room.hold()
+        assert (disk / "spare").stat().st_blocks * 512 == 3 * MIB
+        assert free_bytes(disk) == 29 * MIB
+        with room.lent():
+            assert free_bytes(disk) == 29 * MIB  # the disk is not full
+        fill(disk / "ballast")
+        assert room.warning().startswith(FULL)
+        with room.lent(), room.lent():
+            assert free_bytes(disk) == 3 * MIB
+            (disk / "needed").write_bytes(b"x" * MIB)
+        assert (free_bytes(disk), (disk / "spare").stat().st_blocks * 512) == (0, 2 * MIB)
+        (disk / "ballast").unlink()
+        with room.lent():
+            pass
+        assert (disk / "spare").stat().st_blocks * 512 == 3 * MIB
+        assert room.warning() == ""
+
+
+@pytest.mark.parametrize(("size", "held"), [("4m", MIB // 2), ("256k", 0)])
+def test_of_a_small_disk_only_a_part_is_held(tmp_path: Path, size: str, held: int) -> None:
+    with small_disk(tmp_path, size) as disk:
+        SpareRoom(disk, 16 * MIB).hold()
+        spare = disk / "spare"
+        assert (spare.stat().st_blocks * 512 if spare.exists() else 0) == held
 
 
 @pytest.mark.parametrize("kind", ["direct", "signed"])

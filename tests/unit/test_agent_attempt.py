@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acai_jupyter import trees
+from acai_jupyter.agent.launch import Launch
+from acai_jupyter.agent.outputs import find, send
+from acai_jupyter.agent.stopping import Stop
 from acai_jupyter.contract.loglines import tags
 from tests.agents import Bench, bench_in
 
@@ -262,10 +266,136 @@ def test_an_output_folder_that_is_a_link_holds_nothing(bench: Bench, tmp_path: P
     assert done.record["warnings"] == ["links and what is no regular file are not kept: 'output'"]
 
 
-def test_an_output_whose_name_cannot_be_kept_is_named(bench: Bench) -> None:
-    done = bench.run("open(b'output/a\\xff', 'w')")
-    assert done.status == 74
-    assert done.record["reason"].startswith("its outputs could not be kept: its output 'a\\udcff'")
+def omitted(reason: str, *names: str) -> list[str]:
+    return [f"output {name!a} was not kept: {reason}" for name in names]
+
+
+def test_outputs_whose_names_cannot_be_paths_are_named_and_the_others_are_kept(bench: Bench) -> None:
+    program = (
+        "for name in (b'a\\xff', b'b\\nc', b'fine', 'd\\U0010ffff'.encode()):\n"
+        "    open(b'output/' + name, 'w').close()\n"
+    )
+    done = bench.run(program)
+    assert (done.status, done.record["reason"], list(done.outputs)) == (0, "", ["fine"])
+    assert sorted(done.record["warnings"]) == [
+        *omitted("its name is not valid UTF-8", "a\udcff"),
+        *omitted("its name has a control character", "b\nc"),
+        *omitted("its name has the character U+10FFFF", "d\U0010ffff"),
+    ]
+
+
+def test_an_output_with_a_long_path_is_named_and_the_others_are_kept(bench: Bench) -> None:
+    program = (
+        "import os\n"
+        "for length in (99, 100, 101):\n"
+        "    folder = 'output/' + 'd' * 49\n"
+        "    os.makedirs(folder, exist_ok=True)\n"
+        "    open(folder + '/' + 'x' * (length - 50), 'w').close()\n"
+    )
+    done = bench.run(program, max_output_path_bytes=100)
+    assert done.status == 0
+    assert sorted(map(len, done.outputs)) == [99, 100]
+    reason = "its path is too long; below the output folder a path can have 100 bytes"
+    assert done.record["warnings"] == omitted(reason, "d" * 49 + "/" + "x" * 51)
+
+
+def test_of_many_outputs_that_cannot_be_kept_some_are_named_and_the_others_counted(bench: Bench) -> None:
+    program = "for n in range(250): open(b'output/%03d\\xff' % n, 'w').close()\nopen('output/fine', 'w').close()"
+    done = bench.run(program)
+    assert (done.status, list(done.outputs)) == (0, ["fine"])
+    warnings = done.record["warnings"]
+    assert (len(warnings), warnings[-1]) == (21, "230 more outputs were not kept")
+
+
+def test_an_output_nested_deeper_than_paths_is_named_and_the_others_are_kept(bench: Bench) -> None:
+    program = (
+        "import os\n"
+        "open('output/fine', 'w').close()\n"
+        "os.chdir('output')\n"
+        "for level in range(3000):\n"
+        "    open('x', 'w').close(); os.mkdir('d'); os.chdir('d')\n"
+        "open('bottom', 'w').close()\n"
+    )
+    try:
+        done = bench.run(program, max_output_path_bytes=20)
+        assert (done.status, done.record["reason"]) == (0, "")
+        assert sorted(done.outputs) == sorted(["fine", *("d/" * level + "x" for level in range(10))])
+        reason = "its path is too long; below the output folder a path can have 20 bytes"
+        deep = ["d/" * level + "x" for level in range(10, 31)]
+        assert set(done.record["warnings"]) <= {*omitted(reason, *deep, "d/" * 31), "2 more outputs were not kept"}
+        assert len(done.record["warnings"]) == 21
+    finally:
+        trees.remove(str(bench.folder / "attempt0"))
+
+
+def test_two_names_that_are_the_same_in_their_normal_form_are_one_output(bench: Bench) -> None:
+    program = (
+        "import os\n"
+        "open('output/e\\u0301', 'w').write('first'); open('output/\\u00e9', 'w').write('second')\n"
+        "open('output/u\\u0308', 'w').write('file')\n"
+        "os.mkdir('output/\\u00fc'); open('output/\\u00fc/x', 'w').close()\n"
+    )
+    done = bench.run(program)
+    assert (done.status, done.outputs) == (0, {"\u00e9": b"first", "\u00fc": b"file"})
+    composed = "once both are in Unicode's composed form (NFC)"
+    assert sorted(done.record["warnings"]) == [
+        *omitted(f"another output has the same name {composed}", "\u00e9"),
+        *omitted(f"another output has the name of its folder {composed}", "\u00fc/x"),
+    ]
+
+
+def test_files_and_folders_without_permissions_are_kept(bench: Bench) -> None:
+    program = (
+        "import os; os.makedirs('output/locked'); open('output/locked/x', 'w').write('made')\n"
+        "open('output/unreadable', 'w').write('too')\n"
+        "os.chmod('output/unreadable', 0); os.chmod('output/locked', 0); os.chmod('output', 0)"
+    )
+    done = bench.run(program)
+    assert (done.status, done.outputs) == (0, {"locked/x": b"made", "unreadable": b"too"})
+
+
+def test_a_file_in_the_place_of_the_output_folder_is_named(bench: Bench) -> None:
+    done = bench.run("import os; os.rmdir('output'); open('output', 'w').close()")
+    assert (done.status, done.outputs) == (0, {})
+    assert done.record["warnings"] == omitted("it is a file in the place of the output folder", "output")
+
+
+def test_a_file_that_the_store_cannot_take_is_named_and_the_others_are_kept(bench: Bench) -> None:
+    program = "open('output/large', 'wb').truncate(3 * 1024**3 // 2); open('output/small', 'w').write('x')"
+    done = bench.run(program, max_object_bytes=1024**3)
+    assert (done.status, done.outputs) == (0, {"small": b"x"})
+    reason = "it has 1.5 GB, and the object store takes at most 1 GB of one file; write it as several files"
+    assert done.record["warnings"] == omitted(reason, "large")
+
+
+def test_a_sparse_file_larger_than_the_disk_of_the_store_does_not_fill_it(bench: Bench) -> None:
+    done = bench.run("open('output/sparse', 'wb').truncate(1024**4); open('output/small', 'w').write('x')")
+    assert (done.status, done.outputs, done.record["packs"]) == (74, {}, [])
+    said = "its outputs could not be kept: they have 1024 GB, and the disk of the object store has "
+    assert done.record["reason"].startswith(said)
+
+
+def test_outputs_that_change_while_they_are_sent_are_named_and_the_others_are_kept(tmp_path: Path) -> None:
+    """What a program that detached itself does meanwhile is done here between finding and sending."""
+    output = tmp_path / "output"
+    output.mkdir()
+    for name in ("gone", "kept", "piped", "shorter"):
+        (output / name).write_text(name)
+    bench = bench_in(tmp_path)
+    launch = Launch(str(bench.launch(["true"])), Stop())
+    found = find(str(output), launch)
+    (output / "gone").unlink()
+    (output / "shorter").write_text("")
+    (output / "piped").unlink()
+    os.mkfifo(output / "piped")
+    sent = send(found, launch)
+    assert [(row[0], row[2], row[3]) for row in sent["outputs"]] == [("kept", 0, 4)]
+    assert bench.read("pack0") == b"kept"
+    assert found.omissions.warnings() == [
+        *omitted("it cannot be read: No such file or directory", "gone"),
+        *omitted("it is not a regular file any more", "piped"),
+        *omitted("it became shorter while it was read", "shorter"),
+    ]
 
 
 def test_names_are_kept_in_their_normal_form(bench: Bench) -> None:
@@ -354,15 +484,6 @@ def test_what_its_stand_in_tags_within_a_line_counts(bench: Bench) -> None:
 def test_its_stand_in_never_shadows_a_real_one(bench: Bench) -> None:
     real = (("acai_jupyter/__init__.py", b"it_is = 'real'", True),)
     assert bench.run("import acai_jupyter; print(acai_jupyter.it_is)", real).log == b"real\n"
-
-
-def test_an_output_that_the_store_cannot_take_is_named_with_what_to_do(bench: Bench) -> None:
-    done = bench.run(
-        "open('output/small', 'w').write('x'); open('output/large', 'w').write('12345')", max_object_bytes=4
-    )
-    assert done.status != 0
-    assert "'large' has 5 bytes, and the object store takes at most 4 bytes of one file" in done.record["reason"]
-    assert done.log == b""
 
 
 def test_packs_grow_to_what_the_store_can_take_and_no_further(bench: Bench) -> None:

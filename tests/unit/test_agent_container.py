@@ -97,6 +97,30 @@ def test_a_program_that_the_kernel_ended_for_memory_is_told_apart(bench: Bench) 
     assert (done.status, done.record["ran_out_of_memory"], done.record["reason"]) == (137, True, "it ran out of memory")
 
 
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ("oom 1\noom_kill 1", "1 process of this job was killed because the memory limit of 512 MB was reached"),
+        ("oom 3\noom_kill 2", "2 processes of this job were killed because the memory limit of 512 MB was reached"),
+        ("oom 0\noom_kill 1", "1 process of this job was killed because the machine ran out of memory"),
+    ],
+)
+def test_a_program_that_ends_well_although_a_child_was_killed_for_memory_has_a_warning(
+    bench: Bench, events: str, said: str
+) -> None:
+    bench.options = container(bench.folder, memory_dot_max="536870912\n", memory_dot_events="oom 0\noom_kill 0\n")
+    file = bench.folder / "groups" / "memory.events"
+    done = bench.run(f"open({str(file)!r}, 'w').write({events!r})")
+    assert (done.status, done.record["reason"]) == (0, "")
+    assert "ran_out_of_memory" not in done.record
+    assert done.record["warnings"] == [f"{said}; its results may be incomplete"]
+
+
+def test_what_was_killed_for_memory_before_a_program_began_is_not_its_own(bench: Bench) -> None:
+    bench.options = container(bench.folder, memory_dot_max="536870912\n", memory_dot_events="oom 4\noom_kill 3\n")
+    assert bench.run("pass").record["warnings"] == []
+
+
 def test_the_program_is_to_end_before_the_agent_when_memory_is_short(bench: Bench) -> None:
     bench.options = container(bench.folder, memory_dot_max="536870912\n")
     scores = "import os\nfor pid in (os.getpid(), os.getppid()): print(open(f'/proc/{pid}/oom_score_adj').read())"

@@ -140,6 +140,58 @@ def test_one_whose_building_was_cut_off_is_built_anew(bench: Bench, tmp_path: Pa
     assert not (left / "half").exists()
 
 
+CHANGES = """
+import os, tinier
+path = tinier.__file__ if {kind!r} == "module" else tinier.__cached__
+before = os.stat(path)
+content = open(path, "rb").read()
+with open(path, "r+b") as file:
+    file.write(content[:-1] + b"#")
+os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+"""
+READS = "import tinier; print('value', tinier.VALUE)"
+
+
+@pytest.mark.usefixtures("wheels")
+@pytest.mark.parametrize("kind", ["module", "bytecode"])
+def test_an_environment_that_a_program_has_changed_is_built_again_for_the_next(
+    bench: Bench, tmp_path: Path, kind: str
+) -> None:
+    lock = locked(tmp_path, "tinier")
+    assert bench.end(start(bench, lock, CHANGES.format(kind=kind))).status == 0
+    done = bench.end(start(bench, lock, READS))
+    assert done.log.startswith(b"a program has changed the environment; it is built again\n")
+    assert done.log.endswith(b"value 2\n")
+    assert done.record["warnings"] == ["its environment had been changed by a program and was built again"]
+    again = bench.end(start(bench, lock, READS))
+    assert (again.log, again.record["warnings"]) == (b"value 2\n", [])
+
+
+@pytest.mark.usefixtures("wheels")
+def test_a_changed_environment_that_others_use_is_left_to_them_and_built_for_the_next_alone(
+    bench: Bench, tmp_path: Path
+) -> None:
+    lock = locked(tmp_path, "tinier")
+    running = start(bench, lock, CHANGES.format(kind="module") + WAITS)
+    wait_for(running, b"waits")
+    done = bench.end(start(bench, lock, READS + "; import sys; print(sys.prefix)"))
+    assert b"value 2\n" in done.log
+    assert str(tmp_path / "environments").encode() not in done.log
+    running.send_signal(signal.SIGTERM)
+    bench.end(running)
+
+
+@pytest.mark.usefixtures("wheels")
+def test_an_environment_of_an_earlier_version_is_used_and_then_watched(bench: Bench, tmp_path: Path) -> None:
+    lock = locked(tmp_path, "tinier")
+    assert bench.end(start(bench, lock, READS)).status == 0
+    about = tmp_path / "environments" / lock.key / BUILT
+    about.write_text('{"size_bytes": 1000, "seconds": 1.0}')
+    assert bench.end(start(bench, lock, READS)).log == b"value 2\n"
+    assert bench.end(start(bench, lock, CHANGES.format(kind="module"))).log == b""
+    assert b"it is built again" in bench.end(start(bench, lock, READS)).log
+
+
 @pytest.mark.usefixtures("wheels")
 def test_who_waits_for_another_to_build_it_can_be_stopped(bench: Bench, tmp_path: Path) -> None:
     lock = locked(tmp_path, "tiny")

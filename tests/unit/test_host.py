@@ -25,7 +25,7 @@ class Opened:
 
 def settings(folder: Path) -> Settings:
     fields: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, "")
-    return Settings(**fields | {"data_folder": folder})
+    return Settings(**fields | {"data_folder": folder, "spare_disk_mib": 0})
 
 
 def test_a_copy_of_the_lock_in_a_program_that_is_being_started_is_not_another_server(tmp_path: Path) -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from acai_jupyter import trees
 from acai_jupyter.contract.errors import Unavailable
 from acai_jupyter.contract.jobs import Resources
 from acai_server.runners.admission import Capacity
 from acai_server.runners.disk_guard import DiskGuard, held_bytes
 from acai_server.runners.failed_folders import FailedFolders
 from acai_server.runners.folders import AttemptFolder, Given
+from acai_server.runners.process import ProcessRunner
 from acai_server.runners.secret_files import SecretFiles
+from tests.nested import nest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -194,3 +198,45 @@ def test_a_machine_without_gpus_refuses_those_who_ask_for_one() -> None:
     assert Capacity(2.0, GIB).refuses(Resources(vcpu=1, memory_bytes=MIB, gpus=1)) == (
         "it asks for 1 GPU and this machine has none"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[" * 100_000,
+        "[]",
+        "{}",
+        '{"vcpu": "many"}',
+        '{"vcpu": 1, "unknown": 2}',
+        '{"exit_code": "x", "pid": []}',
+        "\0",
+    ],
+)
+def test_records_that_a_program_has_overwritten_count_as_missing(tmp_path: Path, text: str) -> None:
+    folder = AttemptFolder(tmp_path)
+    for name in ("given", "process", "ended"):
+        (tmp_path / name).write_text(text)
+    assert folder.given().cgroups == []
+    assert (folder.keeper(), folder.ended()) == (0, None)
+
+
+def test_a_runner_starts_over_whatever_attempts_left_and_removes_it(tmp_path: Path) -> None:
+    """As after a server was killed: folders deeper than paths, without permissions, with overwritten records."""
+    attempts = tmp_path / "attempts"
+    nest(attempts / "deep" / "work")
+    (attempts / "locked" / "work").mkdir(parents=True)
+    (attempts / "locked" / "given").write_text("[" * 100_000)
+    (attempts / "locked").chmod(0)
+    with closing(ProcessRunner(attempts, tmp_path / "agent.pyz")) as runner:
+        assert sorted(runner.known()) == ["deep", "locked"]
+        for name in runner.known():
+            assert runner.ended(name) is not None
+            runner.clean(name)
+    assert list(attempts.iterdir()) == []
+
+
+def test_what_a_program_hides_deeper_than_paths_counts_as_held(tmp_path: Path) -> None:
+    nest(tmp_path / "attempt", content=b"x" * MIB)
+    assert held_bytes(tmp_path / "attempt") >= MIB
+    assert trees.remove(str(tmp_path / "attempt")) is None

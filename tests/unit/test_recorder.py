@@ -95,6 +95,8 @@ LIES: dict[str, Any] = {
     "another version": {"version": 1},
     "time that runs back": {"billed_seconds": -1.0},
     "a word for a number": {"exit_code": "0"},
+    "a number that no database has": {"exit_code": 10**30},
+    "an environment that is nested": {"environment": {"python": {"version": {"major": 3}}}},
 }
 
 
@@ -105,7 +107,56 @@ def test_a_record_that_cannot_be_is_not_used(user: JobUser, lie: dict[str, Any])
     assert job.reason == "its agent ended with status 0 and left a result that cannot be used"
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"version": 2}'])
+def with_outputs(*paths: str) -> dict[str, Any]:
+    return record(outputs=[[path, 0, 0, len(BODY), SHA] for path in paths])
+
+
+FAULTS = {
+    "x" * 1017 + "y": "it is longer than 1024 bytes",
+    "a\nb": "it has a control character",
+    "e\u0301": "it is not in Unicode's normal form NFC",
+    "\U0010ffff": "U+10FFFF stands behind all names and cannot be in one",
+    "fine/below": "'model/fine' of the output is a file and a folder",
+}
+
+
+@pytest.mark.parametrize("path", FAULTS, ids=lambda path: ascii(path[:12]))
+def test_an_output_that_the_project_cannot_have_is_named_and_the_others_are_recorded(user: JobUser, path: str) -> None:
+    number = run(user, with_outputs("fine", path, "x" * 1017), output="model", retries=3)
+    job = user.job(number)
+    assert (job.state.value, job.output, len(job.attempts)) == ("finished", "model:1", 1)
+    assert [entry.path for entry in user.lake.entries("@model:1")] == ["/model/fine", "/model/" + "x" * 1017]
+    (warning,) = job.attempts[0].warnings
+    assert warning.endswith(f"was not kept: {FAULTS[path]}")
+    assert warning.startswith(f"output {ascii(path[:60])[:-1]}")
+
+
+def test_of_many_outputs_that_the_project_cannot_have_some_are_named_and_the_others_counted(user: JobUser) -> None:
+    number = run(user, with_outputs("fine", *(f"{name:03}\n" for name in range(150))), output="model")
+    warnings = user.job(number).attempts[0].warnings
+    assert (len(warnings), warnings[-1]) == (21, "130 more outputs were not kept")
+
+
+def test_what_a_failed_job_left_is_recorded_without_what_the_project_cannot_have(user: JobUser) -> None:
+    left = with_outputs("fine", "x" * 1015) | {"exit_code": 1}
+    job = user.job(run(user, left, output="m", keep_partial=True, retries=0))
+    assert (job.state.value, job.partial) == ("failed", "job-1-partial:1")
+    assert [entry.path for entry in user.lake.entries("@job-1-partial:1")] == ["/job-1-partial/fine"]
+
+
+def test_an_agent_is_told_how_long_the_paths_of_its_outputs_may_be(user: JobUser) -> None:
+    lengths = []
+    for asked in ({"output": "model"}, {}, {"output": "model", "output_root": "/"}):
+        number = user.submit(**asked)
+        user.schedule()
+        lengths.append(user.document(number).max_output_path_bytes)
+    assert lengths == [1024 - len(folder) for folder in ("/model/", "/job-2-output/", "/")]
+
+
+NESTED = msgspec.json.encode(record())[:-1] + b',"environment":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"version": 2}', NESTED], ids=range(7))
 def test_what_is_no_record_is_not_used(user: JobUser, body: bytes) -> None:
     assert user.states(run(user, body, retries=0)) == ["crashed"]
 
@@ -179,3 +230,21 @@ def test_no_longer_time_is_billed_than_has_passed_here(user: JobUser) -> None:
     assert attempt.billed_seconds is not None
     assert attempt.billed_seconds < 1e6
     assert attempt.run_seconds == attempt.billed_seconds
+
+
+def test_a_changed_cache_of_inputs_is_in_the_servers_log(user: JobUser, caplog: pytest.LogCaptureFixture) -> None:
+    number = run(user, record(damaged_inputs=["/a", "/b"]))
+    assert user.job(number).state.value == "finished"
+    assert f"had 2 changed files, found by job {number}" in caplog.text
+
+
+def test_texts_that_no_database_takes_are_recorded_escaped(user: JobUser) -> None:
+    odd = "a\0b\x1b[31m"
+    told = {"warnings": [odd], "held": [odd], "environment": {odd: odd, "packages": {odd: odd}}}
+    number = run(user, record(**told, exit_code=1, reason=odd + "x" * 10_000), retries=0)
+    job = user.job(number)
+    escaped = r"a\x00b\x1b[31m"
+    assert (job.state.value, job.reason) == ("failed", (escaped + "x" * 500)[:500])
+    attempt = job.attempts[0]
+    assert (attempt.warnings, attempt.held) == ([escaped], [escaped])
+    assert attempt.environment == {escaped: escaped, "packages": {escaped: escaped}}

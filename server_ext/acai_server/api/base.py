@@ -9,6 +9,7 @@ import asyncio
 import logging
 import math
 import re
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
@@ -311,13 +312,14 @@ class BaseHandler(APIHandler):
         return await self._in_pool(partial(self._carry_out, call, operation))
 
     def _carry_out(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
-        if self.has_large_body() or self.request.request_time() > _SLOW_SECONDS:
-            self._enter()  # the token may have been revoked while the body arrived, or the request waited
-        asked = call()
-        result = seeing(self.sight, operation, asked)
-        seeing(self.sight, self._write_reads)
-        seeing(self.sight, self._write, self.endpoint.status, asked.body, result)
-        return result
+        with self.services.spare.lent() if self.endpoint.makes_room else nullcontext():
+            if self.has_large_body() or self.request.request_time() > _SLOW_SECONDS:
+                self._enter()  # the token may have been revoked while the body arrived, or the request waited
+            asked = call()
+            result = seeing(self.sight, operation, asked)
+            seeing(self.sight, self._write_reads)
+            seeing(self.sight, self._write, self.endpoint.status, asked.body, result)
+            return result
 
     async def write_down(self, status: int, body: Any = None, result: Any = None) -> None:
         """Add a request that counts to the audit log, before it is answered."""

@@ -60,9 +60,11 @@ class ReadinessHandler(HealthHandler):
         """Ask the database."""
         self.decode_query()
         found = await self.host.connect()
+        warning = ""
         if not isinstance(found, Upstream):
             await self.in_thread(found.checkups.is_ready)
-        self.answer(Health())
+            warning = found.spare.warning()
+        self.answer(Health(warning=warning))
 
 
 class MetricsHandler(StreamHandler):

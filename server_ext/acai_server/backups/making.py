@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import msgspec
 
+from acai_jupyter import trees
 from acai_jupyter.contract.errors import BadRequest, Conflict, HashMismatch, ObjectNotFound, ProjectNotFound
 from acai_jupyter.contract.ids import ObjectKey, ProjectId
 from acai_server.backups import form
@@ -60,7 +60,7 @@ class Backup:
             try:
                 note = self._make(project, records, known)
             except BaseException:
-                shutil.rmtree(records, ignore_errors=True)
+                trees.remove(str(records))
                 raise
             self._drop_older(note)
             return note
@@ -138,7 +138,7 @@ class Backup:
     def _drop_older(self, note: Note) -> None:
         for path in self._folder.glob("records-*"):
             if path.name != note.records:
-                shutil.rmtree(path, ignore_errors=True)
+                trees.remove(str(path))
         wanted = {one.key for page in form.objects_of(self._folder / note.records) for one in page}
         self._kept.delete_all([key for key in self._kept.keys("") if key not in wanted])
 

@@ -43,6 +43,8 @@ class Ground:
     reserved_disk_bytes: int = 0
     notices: Callable[[], Sequence[str]] = tuple
     others: tuple[Look, ...] = ()
+    disk_is_full: Callable[[], str] = str
+    """Says that the disk of the folder is full, if it is."""
 
 
 class Checkups:
@@ -92,6 +94,9 @@ class Checkups:
             return Check(name, Finding.FAILED, "It could not be looked at; the server's log says why.")
 
     def _disk(self, folder: Path) -> Check:
+        full = self._ground.disk_is_full()
+        if full:
+            return Check("disk", Finding.FAILED, full)
         free = shutil.disk_usage(folder).free
         said, reserved = f"{free / 1024**3:.1f} GB free at {folder}", self._ground.reserved_disk_bytes
         if free < reserved:

@@ -104,9 +104,9 @@ def reported(findings: Sequence[Finding], warnings: list[str]) -> dict[str, Any]
     ]
     return {
         "usage": msgspec.to_builtins(told.usage),
-        "held": [text[:500] for text in told.held],
+        "held": told.held,
         "environment": told.environment,
-        "warnings": [text[:500] for text in (*said, *warnings)][:100],
+        "warnings": [text[:500] for text in (*warnings, *said)][:100],
         "displays_bytes": told.displays_bytes,
     }
 

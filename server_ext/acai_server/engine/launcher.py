@@ -15,6 +15,7 @@ from acai_jupyter.contract.errors import AcaiError, FileNotFound, JobRefused
 from acai_jupyter.contract.jobs import VARIABLES_FOLDER
 from acai_jupyter.contract.launch import LAUNCH_VERSION, Gang, InputFile, LaunchDocument, Slots, write_launch
 from acai_jupyter.contract.states import LIVE_STATES, InputRole, JobState
+from acai_server.engine import output_paths
 from acai_server.engine.attempts import Slot, runner_name, slot_key
 from acai_server.engine.checkpoints import Checkpoints
 from acai_server.engine.claims import Nesting
@@ -230,6 +231,7 @@ class Launcher:
             gang=gang,
             keep_checkpoint=attempt.number <= job.request.retries,
             max_object_bytes=self._objects.max_put_bytes,
+            max_output_path_bytes=output_paths.max_bytes(job),
         )
 
     def _files(

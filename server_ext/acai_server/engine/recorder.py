@@ -6,12 +6,12 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from acai_jupyter.contract.errors import Conflict
+from acai_jupyter.contract.errors import BadRequest, Conflict
 from acai_jupyter.contract.query.builtin import SubjectKind
 from acai_jupyter.contract.states import InputRole, JobState
 from acai_jupyter.contract.uploads import NewFile, PackedBlob, SentObject
 from acai_server.db.jobs import AttemptEnd
-from acai_server.engine import findings
+from acai_server.engine import findings, output_paths
 from acai_server.engine.attempts import slot_key
 from acai_server.engine.ends import End, conclude
 from acai_server.engine.kept_logs import KeptLog
@@ -69,7 +69,7 @@ class Recorder:
         seen = self._look(job, attempt, ended)
         try:
             self._write(job, attempt, seen, heard)
-        except Conflict as error:
+        except (BadRequest, Conflict) as error:  # it would be the same the next time
             _log.warning("The outputs of job %d cannot be recorded: %s", job.number, error.message)
             reason = f"its outputs cannot be recorded: {error.message}"
             self._write(job, attempt, Seen(End(JobState.FAILED, reason), seen.attempt, seen.tags), heard)
@@ -79,6 +79,10 @@ class Recorder:
         counts = findings.together(found)
         tags = self._tags(job, attempt, found[0].pieces)
         outputs, warnings = findings.outputs(found)
+        is_finished = counts.end.state is JobState.FINISHED
+        name = output_paths.output_name(job) if is_finished else output_paths.partial_name(job)
+        outputs, omissions = output_paths.recordable(outputs, output_paths.folder(job, name))
+        warnings = omissions + warnings
         results = {one.rank: one.result for one in found if one.result is not None}
         code = counts.ended.exit_code if counts.result is None else counts.result.exit_code
         times: dict[str, Any] = {}
@@ -86,6 +90,14 @@ class Recorder:
             times["run_seconds"] = max(result.run_seconds for result in results.values())
             times["billed_seconds"] = max(result.billed_seconds for result in results.values())
             times["seen"] = findings.reported(found, warnings)
+        damaged = sum(len(result.damaged_inputs) for result in results.values())
+        if damaged:
+            _log.warning(
+                "The cache of inputs on %s had %d changed files, found by job %d. They were dropped and fetched again.",
+                attempt.machine or "this machine",
+                damaged,
+                job.number,
+            )
         pieces = [piece for one in found for piece in one.pieces]
         return Seen(counts.end, _attempt_end(pieces, tags, code, **times), tags, results, outputs)
 
@@ -131,21 +143,18 @@ class Recorder:
     def _outputs(self, work: Work, job: StoredJob, attempt: StoredAttempt, seen: Seen) -> StoredFileSet | None:
         if not seen.outputs and job.request.output is None:
             return None
-        name = job.request.output or f"job-{job.number}-output"
-        stored = self._file_set(work, job, attempt, seen, name)
+        stored = self._file_set(work, job, attempt, seen, output_paths.output_name(job))
         work.jobs.set_output(job.id, stored.id)
         return stored
 
     def _partial(self, work: Work, job: StoredJob, attempt: StoredAttempt, seen: Seen) -> None:
         if seen.outputs:
-            stored = self._file_set(work, job, attempt, seen, f"job-{job.number}-partial")
+            stored = self._file_set(work, job, attempt, seen, output_paths.partial_name(job))
             work.jobs.set_partial(job.id, stored.id)
 
     def _file_set(self, work: Work, job: StoredJob, attempt: StoredAttempt, seen: Seen, name: str) -> StoredFileSet:
         """Make the outputs the next version of a set, with the edge that leads to it."""
-        is_output = name == job.request.output or not name.endswith("-partial")
-        root = job.request.output_root if is_output else None
-        folder = f"/{name}" if root is None else root.rstrip("/")
+        folder = output_paths.folder(job, name)
         entries: list[Entry] = []
         if seen.outputs:
             files = [NewFile(f"{folder}/{o.path}", o.size_bytes, o.sha256) for _, o in seen.outputs]

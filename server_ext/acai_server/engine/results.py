@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.contract.errors import BadPath, ObjectNotFound
+from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.launch import LAUNCH_VERSION, OutputFile, ResultRecord
-from acai_jupyter.contract.specs import normal_path
 from acai_server.engine.attempts import slot_key
 
 if TYPE_CHECKING:
@@ -16,12 +16,19 @@ if TYPE_CHECKING:
     from acai_server.objects.protocol import ObjectStore
 
 MAX_RESULT_BYTES = 512 * 1024**2
+MAX_TEXT = 500
 
 
 def read_result(objects: ObjectStore, job: StoredJob, attempt: StoredAttempt | int, rank: int = 0) -> ResultRecord:
-    """Return the record of an agent; `ObjectNotFound`, `BadPath` or msgspec's error when none can be used."""
+    """Return the record of an agent; `ObjectNotFound`, `BadPath` or msgspec's error when none can be used.
+
+    Its paths are those of files, but a project may refuse them (`output_paths.recordable`).
+    """
     body = objects.get(slot_key(job, attempt, "result", rank=rank), 0, MAX_RESULT_BYTES)
-    result = msgspec.json.decode(body, type=ResultRecord)
+    try:
+        result = msgspec.json.decode(body, type=ResultRecord)
+    except RecursionError as error:
+        raise BadPath(path="result", reason="it is nested too deeply") from error
     if result.version != LAUNCH_VERSION:
         raise BadPath(path="result", reason=f"it has version {result.version}")
     for files in (result.outputs, result.checkpoint):
@@ -33,13 +40,32 @@ def read_result(objects: ObjectStore, job: StoredJob, attempt: StoredAttempt | i
             raise BadPath(path="output", reason=f"its pack {number} is not there") from error
         if size != result.packs[number].size_bytes:
             raise BadPath(path="output", reason=f"its pack {number} has another size")
-    return result
+    return _printable(result)
+
+
+def _printable(result: ResultRecord) -> ResultRecord:
+    """Escape in its texts what no database or terminal takes: a program can write a record too."""
+    environment = {
+        one_line(name): one_line(value)
+        if isinstance(value, str)
+        else {one_line(package): one_line(version) for package, version in value.items()}
+        for name, value in result.environment.items()
+    }
+    return msgspec.structs.replace(
+        result,
+        reason=one_line(result.reason)[:MAX_TEXT],
+        held=[one_line(text)[:MAX_TEXT] for text in result.held],
+        warnings=[one_line(text)[:MAX_TEXT] for text in result.warnings],
+        environment=environment,
+    )
 
 
 def _check_files(files: list[OutputFile], result: ResultRecord) -> None:
     paths = set()
     for file in files:
-        paths.add(normal_path(f"/{file.path}"))
+        if not {"", ".", ".."}.isdisjoint(file.path.split("/")):
+            raise BadPath(path=ascii(file.path[:80]), reason="no file can have it")
+        paths.add(file.path)
         if file.pack not in range(len(result.packs)):
             raise BadPath(path=file.path, reason="it lies in no pack")
         if file.offset + file.size_bytes > result.packs[file.pack].size_bytes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import shutil
 from typing import TYPE_CHECKING
+
+from acai_jupyter import trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ class DirectPath:
         """Delete the files below a prefix, or only those that somebody who was killed had begun to write."""
         folder = self._folder / prefix
         if not only_unfinished:
-            shutil.rmtree(folder, ignore_errors=True)
+            trees.remove(str(folder))
             return
         for path in folder.glob(".*.part"):
             path.unlink(missing_ok=True)

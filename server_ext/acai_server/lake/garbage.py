@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -19,6 +20,8 @@ from acai_server.lake.sweeping import sweep_chunks, sweep_moved, sweep_store
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from acai_jupyter.contract.ids import ProjectId, SessionId, UserId
@@ -65,13 +68,22 @@ class Collections:
     """One collection runs at a time. They are remembered while the server runs; nothing is lost when one is cut off."""
 
     def __init__(
-        self, database: Database, objects: ObjectStore, tidying: Tidying, retention: Rules, terms: Terms
+        self,
+        database: Database,
+        objects: ObjectStore,
+        tidying: Tidying,
+        retention: Rules,
+        terms: Terms,
+        *,
+        making_room: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._database = database
         self._objects = objects
         self._tidying = tidying
         self._retention = retention
         self._terms = terms
+        self._making_room = making_room
+        """Gives a full disk some room while a collection runs."""
         self._begun: OrderedDict[str, _Begun] = OrderedDict()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -129,7 +141,7 @@ class Collections:
 
     def _run(self, begun: _Begun) -> None:
         try:
-            with self._one:
+            with self._one, self._making_room():
                 self._steps(begun)
             begun.state = CollectionState.FINISHED
         except Stopped:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from acai_server.lake.aliases import Aliases
@@ -18,6 +19,8 @@ from acai_server.lake.tidying import Tidying
 from acai_server.lake.uploads import Uploads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from datetime import timedelta
 
     from acai_server.db.database import Database
@@ -36,6 +39,7 @@ class Lake:
         *,
         grace: timedelta = GRACE,
         uploads_per_user: int = 0,
+        making_room: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.tidying = Tidying(database, objects, direct)
         self.uploads = Uploads(database, objects, direct, self.tidying, uploads_per_user)
@@ -47,4 +51,6 @@ class Lake:
         self.keeping = Keeping(database, grace=grace)
         self.retention = Rules(database)
         self.restrictions = Restrictions(database)
-        self.collections = Collections(database, objects, self.tidying, self.retention, Terms(grace=grace))
+        self.collections = Collections(
+            database, objects, self.tidying, self.retention, Terms(grace=grace), making_room=making_room
+        )

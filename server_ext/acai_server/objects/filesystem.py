@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from acai_jupyter.contract.errors import ObjectNotFound
@@ -13,12 +12,13 @@ from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.durable import PARTIAL, partial_file, translated
 from acai_server.objects.filesystem_parts import FOLDER, FilesystemParts
-from acai_server.objects.keys import checked, checked_new
+from acai_server.objects.keys import MAX_KEY, checked, checked_new
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
     from datetime import datetime
+    from pathlib import Path
 
     from acai_server.objects.protocol import ObjectStore, Within
 
@@ -83,7 +83,7 @@ class FilesystemObjectStore(FilesystemParts):
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
         """See the protocol."""
         with translated(ObjectKey(prefix)):
-            for path in self._walk("", prefix):
+            for path in self._walk(prefix):
                 if not path.endswith(PARTIAL):
                     yield ObjectKey(path)
 
@@ -110,17 +110,24 @@ class FilesystemObjectStore(FilesystemParts):
         """See the protocol. A file's or folder's age is that of its last change."""
         before = older_than.timestamp()
         dropped = 0
-        for root, folders, files in os.walk(self._folder):
-            of_parts = root.endswith(FOLDER)
-            names = folders if of_parts else [name for name in files if name.endswith(PARTIAL)]
-            for path in (Path(root, name) for name in names):
-                with suppress(ObjectNotFound), translated(ObjectKey(path.name)):
-                    if path.stat().st_mtime < before:
-                        self._remove(path) if of_parts else path.unlink()
-                        dropped += 1
-            if of_parts:
-                folders.clear()
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            of_parts = folder.endswith(f"{FOLDER}/")
+            for path in self._names(folder):
+                is_folder = path.endswith("/")
+                if is_folder and not of_parts:
+                    waiting.append(path)
+                elif is_folder or path.endswith(PARTIAL):
+                    dropped += self._drop_old(self._folder / path, before)
         return dropped
+
+    def _drop_old(self, path: Path, before: float) -> int:
+        with suppress(ObjectNotFound), translated(ObjectKey(path.name)):
+            if path.stat().st_mtime < before:
+                self._remove(path) if path.is_dir() else path.unlink()
+                return 1
+        return 0
 
     def _direct_url(self, key: ObjectKey) -> str:
         """The URL of a file; the signs of a key need no quoting."""
@@ -130,19 +137,29 @@ class FilesystemObjectStore(FilesystemParts):
     def _folder_url(self) -> str:
         return self._folder.as_uri()
 
-    def _walk(self, folder: str, prefix: str) -> Iterator[str]:
-        """Files below a folder that may begin with a prefix, in the order of their whole paths."""
+    def _walk(self, prefix: str) -> Iterator[str]:
+        """Files whose paths begin with a prefix, in the order of their whole paths."""
+        waiting = [iter(self._names(""))]
+        while waiting:
+            path = next(waiting[-1], None)
+            if path is None:
+                waiting.pop()
+            elif not path.endswith("/"):
+                if path.startswith(prefix):
+                    yield path
+            elif path.startswith(prefix[: len(path)]) and not path.endswith(f"{FOLDER}/"):
+                waiting.append(iter(self._names(path)))
+
+    def _names(self, folder: str) -> list[str]:
+        """What is in a folder, as sorted paths; those of folders end in a slash. No key is as deep as others can be."""
+        if len(folder) > MAX_KEY:
+            return []
         try:
             with os.scandir(self._folder / folder) as entries:
                 names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
         except (FileNotFoundError, NotADirectoryError):
-            return
-        for path in (folder + name for name in names):
-            if not path.endswith("/"):
-                if path.startswith(prefix):
-                    yield path
-            elif path.startswith(prefix[: len(path)]) and not path.endswith(f"{FOLDER}/"):
-                yield from self._walk(path, prefix)
+            return []
+        return [folder + name for name in names]
 
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import fcntl
 import hashlib
 import os
 import re
-import shutil
 import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
+from acai_jupyter import trees
 from acai_jupyter.contract.errors import ObjectNotFound, StoreUnavailable
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.durable import flush_folder, make_folder, partial_file, translated
@@ -122,7 +122,7 @@ class FilesystemParts:
 
     def _remove(self, folder: Path) -> None:
         """Remove the parts of one sending, and the folder of all sendings of that object with the last of them."""
-        shutil.rmtree(folder, ignore_errors=True)
+        trees.remove(str(folder))
         with self._making, suppress(OSError):
             folder.parent.rmdir()
 

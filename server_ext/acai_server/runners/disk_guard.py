@@ -8,10 +8,11 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from acai_jupyter import trees
 from acai_server.runners.admission import size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 SECONDS = 1.0
@@ -62,19 +63,7 @@ class DiskGuard:
 
 def held_bytes(folder: Path) -> int:
     """Return what a folder takes on its disk; what has another name as well is not its own."""
-    return sum(state.st_blocks * 512 for state in _states(str(folder)) if state.st_nlink == 1)
-
-
-def _states(folder: str) -> Iterator[os.stat_result]:
-    todo = [folder]
-    while todo:
-        with suppress(OSError), os.scandir(todo.pop()) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
-                    else:
-                        yield entry.stat(follow_symlinks=False)
+    return sum(state.st_blocks * 512 for state in trees.states(str(folder)) if state.st_nlink == 1)
 
 
 def _free_bytes(folder: Path) -> int:

@@ -23,7 +23,8 @@ class FailedFolders:
 
     def take(self, attempt: AttemptFolder) -> bool:
         """Take over the folder of an attempt, if it is to be kept; says whether it did."""
-        if not self._seconds or attempt.ended().get("exit_code", 0) == 0:
+        end = attempt.ended()
+        if not self._seconds or end is None or end.exit_code == 0:
             return False
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)

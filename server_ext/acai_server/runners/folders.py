@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import shutil
 import signal
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from acai_jupyter import trees
 from acai_server.runners.nursery import identity
 
+_log = logging.getLogger(__name__)
 PIECE = 1024 * 1024
 COOKIE = "_ACAI_ATTEMPT"
 """In the environment of a program and of all that it starts: what an attempt left running is found by it."""
@@ -27,6 +31,15 @@ class Given:
     gpus: list[int] = field(default_factory=list)
     grace_seconds: float = 10.0
     cgroups: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class KeptEnd:
+    """How an agent ended, as its keeper saw it."""
+
+    exit_code: int
+    asked: bool
+    forced: bool
 
 
 class AttemptFolder:
@@ -54,19 +67,25 @@ class AttemptFolder:
 
     def given(self) -> Given:
         """Return what it was given; nothing when that was never written down."""
-        return Given(**({"vcpu": 0.0, "memory_bytes": 0} | self._read("given")))
+        try:
+            return msgspec.convert(self._read("given"), Given)
+        except msgspec.ValidationError:
+            return Given(vcpu=0.0, memory_bytes=0)
 
     def keeper(self) -> int:
         """Return the process id of its keeper, or 0 when that process is gone, whoever may have its number now."""
         known = self._read("process")
         try:
-            return int(known["pid"]) if known and identity(known["pid"]) == known else 0
+            return int(known["pid"]) if known and identity(int(known["pid"])) == known else 0
         except (OSError, KeyError, ValueError, TypeError):
             return 0
 
-    def ended(self) -> dict[str, Any]:
-        """Return what its keeper wrote down at the end; empty when it did not."""
-        return self._read("ended")
+    def ended(self) -> KeptEnd | None:
+        """Return what its keeper wrote down at the end; None when there is nothing that can be used."""
+        try:
+            return msgspec.convert(self._read("ended"), KeptEnd)
+        except msgspec.ValidationError:
+            return None
 
     def printed(self, offset: int) -> bytes:
         """Return what its agent printed, from a byte on; at most a piece."""
@@ -86,26 +105,14 @@ class AttemptFolder:
                     os.kill(int(process.name), signal.SIGKILL)
 
     def remove(self, part: str = "") -> None:
-        """Remove all of it or a part, folders that a program has locked included."""
-        root = self.path / part
-        shutil.rmtree(root, ignore_errors=True)
-        if root.exists():
-            _unlock(root)
-            shutil.rmtree(root, ignore_errors=True)
+        """Remove all of it or a part, whatever its program has made of it. What cannot be removed is logged."""
+        error = trees.remove(str(self.path / part))
+        if error is not None:
+            _log.warning("%s cannot be removed: %s", self.path / part, error.strerror or error)
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
             found = json.loads((self.path / name).read_text())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):  # its program can write here
             return {}
         return found if isinstance(found, dict) else {}
-
-
-def _unlock(root: Path) -> None:
-    """Make every folder one that its owner can enter and change, from the top on; links are not followed."""
-    root.chmod(0o700)
-    for folder, names, _ in os.walk(root):
-        for path in (Path(folder) / name for name in names):
-            with suppress(OSError):
-                if not path.is_symlink():
-                    path.chmod(0o700)

@@ -6,11 +6,11 @@ its keeper ends it when the server ends, however that ended.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acai_jupyter import trees
 from acai_server.runners.process import ProcessRunner, ProcessSettings
 
 if TYPE_CHECKING:
@@ -37,4 +37,4 @@ class MemoryRunner(ProcessRunner):
         for attempt in list(self._given):
             self.clean(attempt)
         super().close()
-        shutil.rmtree(self._temporary, ignore_errors=True)
+        trees.remove(str(self._temporary))

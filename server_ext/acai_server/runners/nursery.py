@@ -16,7 +16,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import struct
@@ -200,7 +199,9 @@ def _tidy(order: dict[str, Any]) -> None:
     """Remove what no server may ever come back for, and with the last attempt what was above it."""
     paths = list(order["cgroups"])
     if order["bound"]:
-        shutil.rmtree(order["folder"], ignore_errors=True)
+        from acai_jupyter import trees  # of the agent's file: it was loaded with the agent
+
+        trees.remove(order["folder"])
         paths.append(order["folder"])
     deadline = time.monotonic() + _TIDYING_SECONDS
     for path in map(Path, paths):

@@ -199,14 +199,14 @@ class ProcessRunner:
         if attempt in self._busy or not self._keepers.gone(attempt):
             return None
         end = AttemptFolder(self._folder / attempt).ended()
-        if not end:
+        if end is None:
             return _LOST
-        code = int(end["exit_code"])
+        code = end.exit_code
         if attempt in self._blamed:
             return Ended(code, self._blamed[attempt])
-        if end["forced"]:
+        if end.forced:
             return Ended(code, "it did not end when it was asked to, and was ended by force")
-        if code < 0 and not end["asked"]:
+        if code < 0 and not end.asked:
             return Ended(code, f"its agent was ended by signal {-code}", machine_failed=True)
         return Ended(code)
 
@@ -245,7 +245,7 @@ class ProcessRunner:
     def clean(self, attempt: str) -> None:
         """See the protocol."""
         folder = AttemptFolder(self._folder / attempt)
-        if not folder.ended():
+        if folder.ended() is None:
             self._force(folder)
         cgroups.remove(folder.given().cgroups)
         if not self._failed.take(folder):
@@ -330,7 +330,7 @@ class ProcessRunner:
     def _force(self, folder: AttemptFolder) -> None:
         """Let the keeper kill all that it has; when there is none, or it does not, what can be found is killed here."""
         self._keepers.signal(folder.name, signal.SIGQUIT)
-        if self._keepers.gone(folder.name, _FORCE_SECONDS) and folder.ended():
+        if self._keepers.gone(folder.name, _FORCE_SECONDS) and folder.ended() is not None:
             return
         self._keepers.signal(folder.name, signal.SIGKILL)
         for group in folder.given().cgroups:
