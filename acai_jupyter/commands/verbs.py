@@ -16,6 +16,7 @@ from acai_jupyter.commands import (
     profiling_options,
     provenance_options,
     replay_options,
+    trust,
 )
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.foreign import one_line
@@ -345,6 +346,7 @@ VERBS = {
         Verb("verify", "Check the files of an exported zip.", "crates:verify", _verify, needs_server=False),
         Verb("replay", "Do again what was recorded, and compare.", "replay:replay", replay_options.add_to),
         Verb("login", "Use a server by a token.", "login:login", account_options.add_login, needs_server=False),
+        Verb("trust", "Trust the settings of a folder.", "trust:trust", trust.add_to, needs_server=False),
         Verb("project create", "Make a project.", "accounts:create_project", account_options.add_create_project),
         Verb("project list", "List your projects.", "accounts:list_projects", _nothing),
         Verb(

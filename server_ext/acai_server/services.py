@@ -56,5 +56,7 @@ class Services:
     data_folder: str | None
     started_at: datetime
     notices: list[str]
+    operator_notices: list[str]
+    """What only who operates the server can act on; it names files of theirs."""
     close: Callable[[], None]
     """Ends the loops and gives back what was opened. Safe to call twice."""
