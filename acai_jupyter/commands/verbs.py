@@ -84,6 +84,10 @@ def _put(parser: argparse.ArgumentParser) -> None:
         "--exclude", action="append", default=[], metavar="GLOB", help="leave out, as in .acaiignore; can be repeated"
     )
     parser.add_argument(
+        "--include", action="append", default=[], metavar="GLOB",
+        help="send it although it would be left out; can be repeated",
+    )  # fmt: skip
+    parser.add_argument(
         "--storage", choices=["frequent", "infrequent", "archive"], default="frequent", help="how it will be read"
     )
     parser.add_argument("--no-progress", action="store_true", help="show no bar")
