@@ -160,10 +160,21 @@ def _logs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", dest="follow", action="store_true", help="go on until the job has ended")
     parser.add_argument("--attempt", type=from_one, metavar="K", help="what one of its attempts printed")
     parser.add_argument("--node", type=job_options.RANK, default=0, metavar="R", help="what node R printed (default 0)")
+    _add_raw(parser)
+
+
+def _add_raw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--raw", action="store_true", help="send a terminal everything, control sequences too")
+
+
+def _cat(parser: argparse.ArgumentParser) -> None:
+    _spec(parser)
+    _add_raw(parser)
 
 
 def _attach(parser: argparse.ArgumentParser) -> None:
     _one(parser)
+    _add_raw(parser)
     job_options.add_received(parser)
 
 
@@ -316,7 +327,7 @@ VERBS = {
         Verb("put", "Put files into the project.", "put:put", _put),
         Verb("get", "Get files out of the project.", "files:get", _get),
         Verb("ls", "List a folder.", "files:ls", _ls),
-        Verb("cat", "Show a file.", "files:cat", _spec),
+        Verb("cat", "Show a file.", "files:cat", _cat),
         Verb("versions", "List the versions of a file.", "files:versions", _versions),
         Verb("rm", "Delete a file or one of its versions.", "files:rm", _rm),
         Verb("uploads", "List uploads that were begun and not ended.", "uploads:uploads", _uploads),
