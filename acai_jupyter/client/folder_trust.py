@@ -55,7 +55,7 @@ def place_of(file: str) -> Path:
 
 
 def trusted() -> list[TrustedFile]:
-    """Return what is trusted, in the order of the places."""
+    """Return the trusted files, sorted by path."""
     try:
         return sorted(decoded(_list().read_bytes()), key=lambda one: one.path)
     except OSError:
@@ -72,7 +72,7 @@ def is_unchanged(entry: TrustedFile) -> bool:
 
 
 def trust(entry: TrustedFile) -> None:
-    """Trust a file as it was looked at, in the place of what was trusted there before."""
+    """Record a file as it was looked at; this replaces an earlier entry of the same path."""
     _keep([*(one for one in trusted() if one.path != entry.path), entry])
 
 

@@ -81,13 +81,16 @@ class Rule(msgspec.Struct, frozen=True):
     """The one name that the last part can match, for a pattern of plain text with or without `**/` before it."""
     ending: str | None = None
     """How every name ends that a pattern like `*.key` matches."""
+    beginning: str = ""
+    """How every name begins that a pattern without slashes matches."""
 
 
 class _Matcher:
     """Rules for files or for folders; the last one that matches decides.
 
     A few looks at all names at once find those that any rule matches, which is rare; only these are asked one by one.
-    Plain names and endings need no expression: the names of secrets are looked for among all files of every upload.
+    Plain text is looked for in all names at once, without an expression: the names of secrets are looked for among
+    all files of every upload.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:
@@ -96,17 +99,20 @@ class _Matcher:
         by_path = [rule for rule in self._strongest_first if not rule.by_name]
         self._plain = frozenset(rule.name for rule in by_name if rule.name is not None)
         self._endings = tuple(rule.ending for rule in by_name if rule.ending is not None)
-        self._names = _any_of(rule for rule in by_name if rule.name is None and rule.ending is None)
+        others = [rule for rule in by_name if rule.name is None and rule.ending is None]
+        self._names = _any_of(others)
+        self._marks = [f"{ending}/" for ending in self._endings] + [f"/{rule.beginning}" for rule in others]
         self._paths = _any_of(by_path)
         self._last = frozenset(rule.name for rule in by_path if rule.name is not None)
         self._any_last = any(rule.name is None for rule in by_path)
 
     def matches(self, prefix: str, names: Collection[str]) -> dict[str, Rule]:
         hits: set[str] = set(self._plain.intersection(names))
-        if self._endings:
+        joined = f"/{'/'.join(names)}/" if self._marks else ""
+        if any(mark in joined for mark in self._marks):
             hits.update([name for name in names if name.endswith(self._endings)])
-        if self._names:
-            hits.update(filter(self._names.fullmatch, names))
+            if self._names:
+                hits.update(filter(self._names.fullmatch, names))
         if self._paths:
             fits = self._paths.fullmatch
             candidates = names if self._any_last else self._last.intersection(names)
@@ -180,7 +186,7 @@ class Rules(msgspec.Struct, frozen=True):
 def excluding(patterns: Iterable[str], include: Iterable[str] = ()) -> Rules:
     """The rules at SRC: the defaults, and over them the patterns of the command line. Leaving out wins over including.
 
-    What is included stands above the ignore files: it was asked for just now.
+    An included pattern stands above the ignore files, because the user asks for it on this line.
     """
     found = [_rule(f"!{_included(pattern)}", "", "--include") for pattern in include]
     found += [_rule(pattern, f"--exclude {pattern}", "--exclude") for pattern in patterns]
@@ -252,6 +258,7 @@ def _rule(pattern: str, reason: str, where: str) -> Rule:
         by_name=by_name,
         is_blanket=not last.strip("*"),
         name=None if _SPECIAL.search(body.removeprefix("**/")) else last,
+        beginning="" if (special := _SPECIAL.search(body)) is None else body[: special.start()],
         ending=after_star if body == f"*{after_star}" and after_star and not _SPECIAL.search(after_star) else None,
     )
 

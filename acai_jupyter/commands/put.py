@@ -38,12 +38,12 @@ NAMED = 3
 
 
 class Put(UploadResult, frozen=True):
-    """What was uploaded, and what people may miss of what was left out."""
+    """The result of an upload, with the left-out files that users may miss."""
 
     left_out: list[Excluded] = msgspec.field(default_factory=list)
     """Possible secrets and links, the first hundred."""
     left_out_count: int = 0
-    """All that was left out."""
+    """How many files and folders were left out, for any reason."""
     dropped: list[str] = msgspec.field(default_factory=list)
     """Paths that the last upload of the same line had, and that count as possible secrets now."""
 

@@ -46,7 +46,7 @@ def login(
 
 
 def trust(file: str | PathLike[str] = FILE, *, yes: bool = False, project: str | None = None) -> TrustedFile | None:
-    """Let servers use all settings of a folder, after asking; returns what is trusted, or None if nothing is."""
+    """Let servers use all settings of a folder, after asking; returns the entry, or None if you did not agree."""
     del project
     found = folder_trust.look_at(fspath(file))
     return found.entry if trusting.confirmed(found, yes=yes) else None

@@ -52,7 +52,7 @@ def trust(client: Client | None, arguments: Namespace) -> Result:
 
 
 def confirmed(found: Candidate, *, yes: bool) -> bool:
-    """Trust a file if the user agrees, who is shown what it would set; says whether it is trusted now.
+    """Show the user what a file would set, and trust it if they agree; returns whether it is trusted now.
 
     A cell of a notebook that came with the folder cannot agree in the user's place: there the question is always asked.
     """
@@ -83,16 +83,18 @@ def _value(name: str, value: Any) -> str:
 
 def _agrees(shown: str, *, in_notebook: bool) -> bool:
     question = "Trust this file? [y/N] "
-    nobody = BadRequest("Nobody can be asked here; run acai trust in a terminal, or with --yes after reading the file.")
+    no_answer = BadRequest(
+        "There is no terminal to ask at; run acai trust in one, or with --yes after reading the file."
+    )
     if not in_notebook:
         if not (sys.stdin and sys.stdin.isatty()):
-            raise nobody
+            raise no_answer
         sys.stderr.write(f"{shown}\n{question}")
         sys.stderr.flush()
     try:
         answer = input(f"{shown}\n{question}" if in_notebook else "")
     except (EOFError, NotImplementedError) as error:  # a kernel whose front end has no input raises the second
-        raise nobody from error
+        raise no_answer from error
     return answer.strip().lower() in ("y", "yes")
 
 

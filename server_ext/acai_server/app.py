@@ -76,7 +76,7 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
     failure: ClassVar[str] = ""
     """Why `jupyter acai` could not begin to serve."""
     _notices: tuple[str, ...] = ()
-    """What was logged about the working folder's file when it was last read."""
+    """The notices about the working folder's file that the log already has."""
     description = "ACAI: versioned data, jobs and provenance, served without JupyterLab."
 
     data_folder = Unicode(

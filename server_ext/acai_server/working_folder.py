@@ -1,6 +1,6 @@
 """The settings file `acai.toml` of the folder that the Jupyter server shows.
 
-The folder may come from somebody else: a cloned repository, an unpacked archive. Until the user trusts the file's
+The folder may come from another person: a cloned repository, an unpacked archive. Until the user trusts the file's
 content, only harmless preferences are read from it, and nothing in it can keep the server from starting.
 """
 

@@ -1,4 +1,4 @@
-"""JupyterLab opened in a folder of somebody else's: nothing of it runs, and no token leaves."""
+"""JupyterLab opened in a foreign folder: nothing of it runs, and no token leaves."""
 
 from __future__ import annotations
 
@@ -141,6 +141,17 @@ def test_no_redirection_takes_a_token_elsewhere(place: Place, listener: answers.
         assert listener.heard == []
 
 
+def test_an_attached_server_names_the_file_too(place: Place) -> None:
+    far, here = place.start(), Place(place.home / "here")
+    try:
+        file = here.write("acai.toml", "quota = 1000\n")
+        near = here.start(ACAI_URL=far.root, ACAI_TOKEN=far.token)
+        assert near.status().json["notices"][0].startswith(f"{file} sets quota, which is ignored")
+        assert "notices" not in far.status().json or far.status().json["notices"] == []
+    finally:
+        here.close()
+
+
 def test_a_kept_token_goes_to_no_other_address(place: Place, listener: answers.Service) -> None:
     server = place.start()
     kept = place.write("token", server.token)
@@ -161,7 +172,7 @@ def test_a_file_is_trusted_by_who_has_seen_it(place: Place) -> None:
     )
     place.write("p.json", "{}")
     refused = place.acai("trust")
-    assert (refused.returncode, "Nobody can be asked here" in refused.stderr) == (2, True)
+    assert (refused.returncode, "There is no terminal to ask at" in refused.stderr) == (2, True)
     assert place.acai("trust", "--list").stdout == "No settings file is trusted.\n"
     done = place.acai("trust", "--yes")
     assert done.returncode == 0, done.stderr
@@ -227,7 +238,7 @@ def test_a_notebook_of_the_folder_trusts_nothing_by_itself(place: Place) -> None
     place.write("acai.toml", 'runner = "kubernetes"\n')
     for line, said in (
         ("%acai trust --yes", "A notebook cannot say --yes"),
-        ("%acai trust", "Nobody can be asked here"),
+        ("%acai trust", "There is no terminal to ask at"),
         ("import acai_jupyter; acai_jupyter.trust(yes=True)", "A notebook cannot say --yes"),
     ):
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"%load_ext acai_jupyter\n{line}")])
