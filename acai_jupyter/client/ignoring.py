@@ -190,7 +190,7 @@ def excluding(patterns: Iterable[str], include: Iterable[str] = ()) -> Rules:
     """
     found = [_rule(f"!{_included(pattern)}", "", "--include") for pattern in include]
     found += [_rule(pattern, f"--exclude {pattern}", "--exclude") for pattern in patterns]
-    return Rules(_Layer(RuleList(found)) if found else None, defaults=(_Layer(_secret_rules()),))
+    return Rules(_Layer(RuleList(found)) if found else None, defaults=(_Layer(_secret_rule_list()),))
 
 
 def _included(pattern: str) -> str:
@@ -199,10 +199,14 @@ def _included(pattern: str) -> str:
     return pattern
 
 
+def secret_rules() -> list[Rule]:
+    """The rules for the names of possible secrets."""
+    return [_rule(pattern, SECRET, "the defaults") for pattern in SECRETS]
+
+
 @cache
-def _secret_rules() -> RuleList:
-    """The rules of the names of secrets."""
-    return RuleList([_rule(pattern, SECRET, "the defaults") for pattern in SECRETS])
+def _secret_rule_list() -> RuleList:
+    return RuleList(secret_rules())
 
 
 def _down(name: str, layer: _Layer) -> _Layer:
