@@ -57,6 +57,7 @@ export default defineConfig(
       // Generated.
       'labextension/src/contract.ts',
       'labextension/src/core/runOptions.ts',
+      'labextension/src/core/secretNames.ts',
       // They write HTML, and code of a kernel's; not in the page's language.
       'labextension/src/core/plainForms.ts',
       'labextension/src/core/dragged.ts'

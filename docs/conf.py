@@ -63,7 +63,11 @@ def settings() -> str:
     for part in (TeamSettings, ClusterSettings):
         traits |= part.class_own_traits(config=True)
     rows = (
-        (f"`{name}`", f"{trait.help} Default `{trait.default_value!r}`; `ACAI_{name.upper()}` in the environment.")
+        (
+            f"`{name}`",
+            f"{trait.help} Default `{trait.default_value!r}`; `ACAI_{name.upper()}` in the environment."
+            + (" An `acai.toml` that is not trusted may set it." if trait.metadata.get("in_working_folder") else ""),
+        )
         for name, trait in traits.items()
     )
     return _table(("Setting", "Meaning"), rows)

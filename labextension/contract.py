@@ -11,7 +11,7 @@ from typing import Any
 
 from acai_jupyter.contract.endpoints import ALL, Access
 from acai_server.api.openapi import document
-from labextension import options
+from labextension import options, secret_names
 
 ROOT = Path(__file__).parents[1]
 HEADER = "// Generated from the contract by `make contract`; do not edit.\n"
@@ -78,6 +78,7 @@ def openapi() -> str:
 GENERATED = {
     ROOT / "labextension" / "src" / "contract.ts": typescript,
     ROOT / "labextension" / "src" / "core" / "runOptions.ts": options.typescript,
+    ROOT / "labextension" / "src" / "core" / "secretNames.ts": secret_names.typescript,
     ROOT / "docs" / "developers" / "openapi.json": openapi,
 }
 

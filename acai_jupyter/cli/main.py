@@ -9,7 +9,7 @@ import sys
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from acai_jupyter.commands import verbs
+from acai_jupyter.commands import terminal, verbs
 from acai_jupyter.commands.interrupts import Unwatched
 from acai_jupyter.contract.errors import AcaiError
 
@@ -40,16 +40,16 @@ def _status(words: Sequence[str]) -> int:
         result = verbs.run(arguments)
         text = json.dumps(result.plain(), indent=2) if arguments.json else result.text
         if text:
-            print(text, flush=True)
+            terminal.write(f"{text}\n", sys.stdout)
     except AcaiError as error:
-        print(_in_json(error) if _wants_json(words) else error.message, file=sys.stderr)
+        terminal.write(f"{_in_json(error) if _wants_json(words) else error.message}\n", sys.stderr)
         return error.exit_status
     except Unwatched as left:  # while a job is watched, how to follow it again is said at once
         if not left.was_said:
-            print(left, file=sys.stderr)
+            terminal.write(f"{left}\n", sys.stderr)
         return INTERRUPTED
     except KeyboardInterrupt:
-        print(verbs.interrupted(words), file=sys.stderr)
+        terminal.write(f"{verbs.interrupted(words)}\n", sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

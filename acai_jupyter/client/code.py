@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.client import git
 from acai_jupyter.client.archives import unpacked
-from acai_jupyter.client.ignoring import DEFAULT, Rules
+from acai_jupyter.client.ignoring import DEFAULT, SECRET, SECRETS, Rules, excluding
 from acai_jupyter.client.known import Memory
 from acai_jupyter.client.sessions import Plan
 from acai_jupyter.client.uploads import found_file
@@ -42,15 +42,7 @@ MAX_BYTES = 256 * 1024**2
 MUCH_BYTES = 50 * 1024**2
 MUCH_FILES = 2000
 """From here on it is said what is most of it."""
-SECRETS = (
-    *(".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template"),
-    *(".netrc", ".pypirc", ".git-credentials", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"),
-    *(".aws/", ".gnupg/", ".ssh/"),
-)
-"""Names of files that hold secrets: everybody in a project can read the code of its jobs."""
-_OF_SECRETS = "the names of secrets"
 _OF_OUTPUTS = "the folder of the outputs"
-_LINK = "a symbolic link"
 _LARGEST = 3
 _SLUG_LENGTH = 60
 
@@ -117,6 +109,8 @@ class Source:
     """Files that the program imports, by their paths beside it."""
     environment: Path | None = None
     """An archive of packages that goes along."""
+    include: tuple[str, ...] = ()
+    """Patterns of files of the folder that are to go along although they would be left out."""
 
 
 @dataclass(frozen=True)
@@ -221,18 +215,12 @@ class _Taken:
     def of(cls, place: Path, source: Source, root: str) -> _Taken:
         """Walk a folder."""
         taken = cls()
-        for one in walk(str(place), root, _rules(source.output_folder)):
+        for one in walk(str(place), root, _rules(source)):
             if isinstance(one, Found):
                 taken.add(one, root)
                 continue
             name = one.source.removeprefix(f"{place}/")
-            if one.reason.startswith(_LINK) or one.reason.endswith(_OF_SECRETS):
-                reason = one.reason if one.reason.startswith(_LINK) else "it may hold a secret"
-                taken.told.append(Excluded(name, reason, one.is_folder))
-            elif one.reason.endswith(_OF_OUTPUTS):
-                taken.ignored.append(Excluded(name, _OF_OUTPUTS, one.is_folder))
-            else:
-                taken.ignored.append(Excluded(name, one.reason, one.is_folder))
+            (taken.told if one.is_missed else taken.ignored).append(Excluded(name, one.reason, one.is_folder))
         if taken.is_too_much:
             raise TooLarge(taken.sentence(source.place or place))
         return taken
@@ -269,10 +257,9 @@ class _Taken:
         )
 
 
-def _rules(output_folder: str) -> Rules:
-    """What is left out unless a folder's own .acaiignore takes it in: below that in rank, so that it can."""
-    secrets = Rules().with_file("\n".join(SECRETS).encode(), _OF_SECRETS)
-    return secrets.with_file(f"/{output_folder.strip('/')}/".encode(), _OF_OUTPUTS)
+def _rules(source: Source) -> Rules:
+    """What is left out: as with `put`, and the folder of the outputs."""
+    return excluding((), source.include).with_default(f"/{source.output_folder.strip('/')}/", _OF_OUTPUTS)
 
 
 class _written:  # noqa: N801 (a context, used like a function)
@@ -316,7 +303,8 @@ def _captured(source: Source) -> dict[str, Any]:
 
 
 def _with_git(captured: dict[str, Any], folder: Path) -> dict[str, Any]:
-    secret_files = [name for name in SECRETS if not name.startswith("!") and not name.endswith("/")]
+    patterns = (name.removeprefix("**/") for name in SECRETS if not name.startswith("!"))
+    secret_files = [f"{pattern}**" if pattern.endswith("/") else pattern for pattern in patterns]
     found = git.seen(folder, secret_files)
     return captured if found is None else captured | {"git": found}
 
@@ -326,7 +314,8 @@ def told(left_out: Iterable[Excluded]) -> str:
     ones = list(left_out)
     named = ", ".join(f"{one_line(one.source)} ({one.reason})" for one in ones[:_LARGEST])
     more = f" and {len(ones) - _LARGEST:,} more" if len(ones) > _LARGEST else ""
-    return f"left out of the code: {named}{more}" if ones else ""
+    step = "; --include sends what you name" if any(one.reason == SECRET for one in ones) else ""
+    return f"left out of the code: {named}{more}{step}" if ones else ""
 
 
 def told_much(contents: Contents) -> str:

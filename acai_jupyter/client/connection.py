@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from acai_jupyter.client import logins
+from acai_jupyter.contract.addresses import is_same_server
 from acai_jupyter.contract.errors import BadSetting, ServerUnreachable
 
 
@@ -44,12 +45,12 @@ def _kept_token(config: dict[str, Any], url: str, project: str | None) -> str:
     found = logins.kept(url, project) if project is not None and project != config.get("project") else None
     if found is not None:
         return found
-    return str(config.get("token") or "") if config.get("url") in (None, url) else ""
+    return str(config.get("token") or "") if is_same_server(str(config.get("url") or ""), url) else ""
 
 
 def _token_of_a_server(url: str) -> str:
     """Return the token by which a JupyterLab of this user is attached there, as one that signed in by its hub."""
-    return str(next((found["token"] for found in _servers() if found["url"].rstrip("/") == url.rstrip("/")), ""))
+    return str(next((found["token"] for found in _servers() if is_same_server(found["url"], url)), ""))
 
 
 def setting(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What `put` leaves out: patterns in gitignore's syntax, and defaults that need none.
+"""What `put` and `--code` leave out: patterns in gitignore's syntax, and defaults that need none.
 
 A pattern means what it means to git, down to its odd corners, with two differences: a character is a character and not
 a byte of it, and a pattern that could never match is refused instead of being passed over.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,6 +34,18 @@ _DEFAULT_FOLDERS = _REPOSITORIES | {
 _BYTECODE = ".pyc"
 DEFAULT = "default: "
 """How reasons begin that stand in no file."""
+
+SECRETS = (
+    *(".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template", ".envrc", ".Renviron"),
+    *(".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".s3cfg", ".boto", ".databrickscfg", ".dockercfg"),
+    *(".git-credentials", ".vault-token", ".htpasswd", "kaggle.json", "kubeconfig", "*.kubeconfig"),
+    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdbx"),
+    *("**/.kube/config", "**/.docker/config.json", "**/.config/gcloud/", "**/.streamlit/secrets.toml"),
+    *(".aws/", ".azure/", ".gnupg/", ".ssh/"),
+)
+"""Patterns of files that often hold secrets: everyone in a project can read its files and the code of its jobs."""
+SECRET = "it may hold a secret"  # noqa: S105 (a reason that is shown)
 
 _SPECIAL = re.compile(r"[*?\[\\]")
 _ONE = r"(?:\\.|[^\\\]])"
@@ -65,26 +77,46 @@ class Rule(msgspec.Struct, frozen=True):
     folders_only: bool
     by_name: bool
     is_blanket: bool  # only stars: it says nothing about the name
+    name: str | None = None
+    """The one name that the last part can match, for a pattern of plain text with or without `**/` before it."""
+    ending: str | None = None
+    """How every name ends that a pattern like `*.key` matches."""
+    beginning: str = ""
+    """How every name begins that a pattern without slashes matches."""
 
 
 class _Matcher:
     """Rules for files or for folders; the last one that matches decides.
 
-    One expression for all rules finds out whether any matches, which is rare; only then they are asked one by one.
+    A few looks at all names at once find those that any rule matches, which is rare; only these are asked one by one.
+    Plain text is looked for in all names at once, without an expression: the names of secrets are looked for among
+    all files of every upload.
     """
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._strongest_first = tuple(rules)[::-1]
-        self._names = _any_of(rule for rule in self._strongest_first if rule.by_name)
-        self._paths = _any_of(rule for rule in self._strongest_first if not rule.by_name)
+        by_name = [rule for rule in self._strongest_first if rule.by_name]
+        by_path = [rule for rule in self._strongest_first if not rule.by_name]
+        self._plain = frozenset(rule.name for rule in by_name if rule.name is not None)
+        self._endings = tuple(rule.ending for rule in by_name if rule.ending is not None)
+        others = [rule for rule in by_name if rule.name is None and rule.ending is None]
+        self._names = _any_of(others)
+        self._marks = [f"{ending}/" for ending in self._endings] + [f"/{rule.beginning}" for rule in others]
+        self._paths = _any_of(by_path)
+        self._last = frozenset(rule.name for rule in by_path if rule.name is not None)
+        self._any_last = any(rule.name is None for rule in by_path)
 
     def matches(self, prefix: str, names: Collection[str]) -> dict[str, Rule]:
-        hits: set[str] = set()
-        if self._names:
-            hits.update(filter(self._names.fullmatch, names))
+        hits: set[str] = set(self._plain.intersection(names))
+        joined = f"/{'/'.join(names)}/" if self._marks else ""
+        if any(mark in joined for mark in self._marks):
+            hits.update([name for name in names if name.endswith(self._endings)])
+            if self._names:
+                hits.update(filter(self._names.fullmatch, names))
         if self._paths:
             fits = self._paths.fullmatch
-            hits.update([name for name in names if fits(prefix + name)])
+            candidates = names if self._any_last else self._last.intersection(names)
+            hits.update([name for name in candidates if fits(prefix + name)])
         return {name: self._deciding(prefix + name, name) for name in hits}
 
     def _deciding(self, path: str, name: str) -> Rule:
@@ -105,40 +137,76 @@ class _Layer(msgspec.Struct, frozen=True):
     rules: RuleList
     prefix: str = ""
 
+    def matches(self, names: Collection[str], *, folders: bool) -> dict[str, Rule]:
+        """The rule that decides for each name, as far as one does."""
+        return (self.rules.for_folders if folders else self.rules.for_files).matches(self.prefix, names)
+
 
 class Rules(msgspec.Struct, frozen=True):
-    """What holds in one folder: the command line over the folder's own rules over those of the folders above it."""
+    """What holds in one folder: the command line over the folder's own rules over those of the folders above it.
+
+    `defaults` are below all of them. Like the fixed defaults they yield only to a pattern that speaks of the name.
+    """
 
     command_line: _Layer | None = None
     files: tuple[_Layer, ...] = ()  # the deepest last
+    defaults: tuple[_Layer, ...] = ()
 
     def with_file(self, content: bytes, shown: str) -> Rules:
         """The same with an ignore file of this folder; `shown` is its path from SRC, for the reasons."""
         layer = _Layer(RuleList(list(_read(content, shown))))
-        return Rules(self.command_line, (*self.files, layer))
+        return Rules(self.command_line, (*self.files, layer), self.defaults)
+
+    def with_default(self, pattern: str, reason: str) -> Rules:
+        """The same with one more pattern among the defaults."""
+        layer = _Layer(RuleList([_rule(pattern, reason, reason)]))
+        return Rules(self.command_line, self.files, (*self.defaults, layer))
 
     def below(self, name: str) -> Rules:
         """What holds in a folder of this folder, before its own ignore file is read."""
         down = partial(_down, name)
-        return Rules(self.command_line and down(self.command_line), tuple(map(down, self.files)))
+        above = self.command_line and down(self.command_line)
+        return Rules(above, tuple(map(down, self.files)), tuple(map(down, self.defaults)))
 
     def verdicts(self, names: Collection[str], *, folders: bool) -> dict[str, str | None]:
         """Why names are left out; None for one that is taken in on purpose; most are not in it at all."""
         found: dict[str, str | None] = dict(_defaults(names, folders=folders))
         deciding: dict[str, Rule] = {}
-        for layer in (*self.files, self.command_line):
-            if layer:
-                matcher = layer.rules.for_folders if folders else layer.rules.for_files
-                deciding |= matcher.matches(layer.prefix, names)
+        for layer in self.defaults:
+            deciding |= layer.matches(names, folders=folders)
+        found |= {name: rule.reason for name, rule in deciding.items() if rule.reason}
+        deciding.clear()
+        for layer in (*self.files, *filter(None, [self.command_line])):
+            deciding |= layer.matches(names, folders=folders)
         # `!*/` opens folders for the patterns after it; it does not ask for .git.
         found |= {name: rule.reason for name, rule in deciding.items() if rule.reason or not rule.is_blanket}
         return found
 
 
-def excluding(patterns: Iterable[str]) -> Rules:
-    """The rules at SRC: the defaults, and over them the patterns of the command line."""
-    found = [_rule(pattern, f"--exclude {pattern}", "--exclude") for pattern in patterns]
-    return Rules(_Layer(RuleList(found)) if found else None)
+def excluding(patterns: Iterable[str], include: Iterable[str] = ()) -> Rules:
+    """The rules at SRC: the defaults, and over them the patterns of the command line. Leaving out wins over including.
+
+    An included pattern stands above the ignore files, because the user asks for it on this line.
+    """
+    found = [_rule(f"!{_included(pattern)}", "", "--include") for pattern in include]
+    found += [_rule(pattern, f"--exclude {pattern}", "--exclude") for pattern in patterns]
+    return Rules(_Layer(RuleList(found)) if found else None, defaults=(_Layer(_secret_rule_list()),))
+
+
+def _included(pattern: str) -> str:
+    if pattern.startswith("!") or not pattern.strip("*/"):
+        raise BadRequest(f"--include {pattern}: name what is to be sent, like --include .env or --include '*.pem'.")
+    return pattern
+
+
+def secret_rules() -> list[Rule]:
+    """The rules for the names of possible secrets."""
+    return [_rule(pattern, SECRET, "the defaults") for pattern in SECRETS]
+
+
+@cache
+def _secret_rule_list() -> RuleList:
+    return RuleList(secret_rules())
 
 
 def _down(name: str, layer: _Layer) -> _Layer:
@@ -185,12 +253,17 @@ def _rule(pattern: str, reason: str, where: str) -> Rule:
         expression = re.compile(_expression(body.removeprefix("/"), by_name=by_name), re.DOTALL)
     except ValueError as error:
         raise BadRequest(f"{where}: the pattern '{pattern}' could never match: {error}.") from error
+    last = body.rpartition("/")[2]
+    after_star = last.removeprefix("*")
     return Rule(
         expression,
         reason=None if pattern.startswith("!") else reason,
         folders_only=glob.endswith("/"),
         by_name=by_name,
-        is_blanket=not body.rpartition("/")[2].strip("*"),
+        is_blanket=not last.strip("*"),
+        name=None if _SPECIAL.search(body.removeprefix("**/")) else last,
+        beginning="" if (special := _SPECIAL.search(body)) is None else body[: special.start()],
+        ending=after_star if body == f"*{after_star}" and after_star and not _SPECIAL.search(after_star) else None,
     )
 
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from acai_jupyter.contract.addresses import is_same_server
 from acai_jupyter.contract.errors import NotWritten
 
 _OURS = re.compile(r"\s*(url|token|project)\s*=")
@@ -21,7 +22,7 @@ def config_file() -> Path:
 
 def kept(url: str, project: str) -> str | None:
     """Return the token that was kept for a project of a server."""
-    return next((one["token"] for one in _all() if (one["url"], one["project"]) == (url, project)), None)
+    return next((one["token"] for one in _all() if one["project"] == project and is_same_server(one["url"], url)), None)
 
 
 def keep(url: str, project: str, token: str) -> Path:
@@ -30,9 +31,9 @@ def keep(url: str, project: str, token: str) -> Path:
     known = [*others, {"url": url, "project": project, "token": token}]
     path = config_file()
     try:
-        _write(_beside(path), json.dumps(known, indent=2) + "\n")
+        write_private(_beside(path), json.dumps(known, indent=2) + "\n")
         before = path.read_text() if path.exists() else ""
-        _write(path, _changed(before, {"url": url, "token": token, "project": project}))
+        write_private(path, _changed(before, {"url": url, "token": token, "project": project}))
     except (OSError, UnicodeDecodeError) as error:
         raise NotWritten(reason=f"{path} cannot be written ({error})") from error
     return path
@@ -60,8 +61,8 @@ def _all() -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict) and set(one) == wanted] if isinstance(found, list) else []
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file that nobody else could ever read, whole or not at all."""
+def write_private(path: Path, text: str) -> None:
+    """Write a file that no other user could ever read, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -76,6 +77,6 @@ def _write(path: Path, text: str) -> None:
 def write_secret(path: Path, secret: str) -> None:
     """Write a token into a file that only its owner can read."""
     try:
-        _write(path, f"{secret}\n")
+        write_private(path, f"{secret}\n")
     except OSError as error:
         raise NotWritten(reason=f"{path} cannot be written ({error.strerror})") from error

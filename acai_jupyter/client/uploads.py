@@ -57,6 +57,8 @@ class Watcher:
     on_file: Callable[[int], object] = lambda _: None
     """So many bytes of a file were taken."""
     on_bytes: Callable[[int], object] = lambda _: None
+    on_gone: Callable[[str], object] = lambda _: None
+    """This path was in the last upload of the same line and is not in this one."""
 
 
 def put(
@@ -174,6 +176,7 @@ class _Putting:
         return state.upload is not None and self._session.begin_over(state.upload)
 
     def _gone(self, known: KnownFile, *, over: bool) -> None:
+        self._watcher.on_gone(known.path)
         if over:
             self._removed.append(known.path)
             self._stage_if_full()

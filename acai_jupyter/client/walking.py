@@ -6,12 +6,13 @@ import os
 import stat
 import unicodedata
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from acai_jupyter.client.ignoring import IGNORE_FILE, Rules
+from acai_jupyter.client.ignoring import IGNORE_FILE, SECRET, Rules
 from acai_jupyter.contract.errors import BadPath, BadRequest, NotFound
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.specs import MAX_PATH_BYTES, normal_path
@@ -19,6 +20,11 @@ from acai_jupyter.contract.specs import MAX_PATH_BYTES, normal_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+LINK = "a symbolic link"
+MOST_MISSED = 100
+"""At most this many names are kept of what is left out."""
+MOST_COMPARED = 10_000
+"""At most this many paths of possible secrets are compared with the last upload."""
 VANISHED = "it vanished while the folder was read"
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta/")
 
@@ -40,6 +46,42 @@ class Excluded(msgspec.Struct, frozen=True, gc=False):
     source: str
     reason: str
     is_folder: bool = False
+    path: str = ""
+    """The path that it would have in the project; empty where that is not known."""
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether people may miss it, as no rule of theirs speaks of it and it is no part of their tools."""
+        return self.reason == SECRET or self.reason.startswith(LINK)
+
+
+class LeftOut:
+    """Counts what is left out of an upload, and keeps the first of what people may miss: possible secrets and links."""
+
+    def __init__(self) -> None:
+        self.missed: list[Excluded] = []
+        self.missed_count = 0
+        self.count = 0
+        self.dropped: list[str] = []
+        """Paths of the last upload that are left out of this one."""
+        self._secrets: set[str] = set()
+
+    def take(self, one: Excluded) -> None:
+        """Take note of something that is left out."""
+        self.count += 1
+        if not one.is_missed:
+            return
+        self.missed_count += 1
+        if len(self.missed) < MOST_MISSED:
+            self.missed.append(one)
+        if one.reason == SECRET and len(self._secrets) < MOST_COMPARED:
+            self._secrets.add(one.path)
+
+    def gone(self, path: str) -> None:
+        """Take note of a path that was uploaded before, if it is still there but counts as a secret now."""
+        folders = accumulate(path.split("/"), lambda above, name: f"{above}/{name}")
+        if len(self.dropped) < MOST_MISSED and not self._secrets.isdisjoint(folders):
+            self.dropped.append(path)
 
 
 class _Folder(msgspec.Struct, frozen=True):
@@ -141,7 +183,7 @@ def _sorted(folder: _Folder, entries: dict[str, os.DirEntry[str]], faults: list[
         source, path = f"{folder.source}{entry.name}", f"{folder.path}{key}"
         reason = verdicts.get(key) or (None if is_plain else _path_fault(path, faults))
         if reason is not None:
-            yield Excluded(one_line(source), reason, is_folder=key[-1] == "/")
+            yield Excluded(one_line(source), reason, is_folder=key[-1] == "/", path=path.removesuffix("/"))
         elif key[-1] == "/":
             shown = f"{folder.shown}{key}"
             yield _Folder(f"{source}/", path, shown, rules.below(key[:-1]), asked_for=key in verdicts)
@@ -229,7 +271,7 @@ def _kind(entry: os.DirEntry[str]) -> str:
         target = "a folder" if entry.is_dir() else "a file" if entry.is_file() else "no file"
     except OSError:  # to itself, or through a folder that is closed to us
         target = "no file"
-    return f"a symbolic link that leads to {target}"
+    return f"{LINK} that leads to {target}"
 
 
 def _unreadable(source: str, error: OSError) -> BadRequest:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.client import filesets
-from acai_jupyter.commands import markup
+from acai_jupyter.commands import markup, terminal
 from acai_jupyter.commands.reasons import reasons
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import files_of, size
@@ -157,9 +157,9 @@ def _all(page: Comparison, rest: Iterator[Comparison], head: str, *, as_data: bo
     following = chain.from_iterable(one.differences for one in rest)
     if as_data:
         return msgspec.structs.replace(page, differences=[*page.differences, *following], next=None)
-    sys.stdout.write(f"{head}\n{summary(page)}\n")
+    terminal.write(f"{head}\n{summary(page)}\n", sys.stdout)
     for one in chain(page.differences, following):
-        sys.stdout.write(f"  {line_of(one)}\n")
+        terminal.write(f"  {line_of(one)}\n", sys.stdout)
     return page
 
 

@@ -13,6 +13,7 @@ from acai_jupyter.commands.listings import Listing
 from acai_jupyter.commands.progress import Progress
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import ago, duration, files_of, size
+from acai_jupyter.commands.views import LogOutput, view_of
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.files import Child, ChildKind, FileVersion, FolderPage, RemoveFiles, VersionPage
@@ -70,14 +71,15 @@ def list_folder(client: Client, text: str) -> FolderPage:
 
 
 def cat(client: Client, arguments: Namespace) -> Result:
-    """Show a file's content: as it is on a shell's output, as text in a notebook."""
+    """Show a file's content: as it is on a shell's output, as text on a terminal and in a notebook."""
     pieces = downloads.read(client, arguments.spec)
     if arguments.json or "ipykernel" in sys.modules:
         text = b"".join(pieces).decode(errors="replace")
         return Result(text.removesuffix("\n"), text, "text")
+    output = LogOutput(view_of(arguments), is_whole=True, raw=arguments.raw)
     for piece in pieces:
-        sys.stdout.buffer.write(piece)
-    sys.stdout.buffer.flush()
+        output.write(piece)
+    output.close()
     return Result("", None, "text")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter.client import filesets
-from acai_jupyter.commands import markup
+from acai_jupyter.commands import markup, terminal
 from acai_jupyter.commands.listings import Listing
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import ago, columns, files_of, size
@@ -312,4 +312,4 @@ def _retention(kept: Retention) -> str:
 
 def _print(text: str) -> None:
     """Write at once, so that a long list need not be held."""
-    sys.stdout.write(f"{text}\n")
+    terminal.write(f"{text}\n", sys.stdout)

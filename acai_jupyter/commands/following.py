@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.client.follow import Following, wait, whole_log
 from acai_jupyter.client.patience import soon
-from acai_jupyter.commands import job_cards, job_sentences, receiving, submitting, sweeps
+from acai_jupyter.commands import job_cards, job_sentences, receiving, submitting, sweeps, terminal
 from acai_jupyter.commands.displays import shown_of
 from acai_jupyter.commands.ending import end
 from acai_jupyter.commands.interrupts import AGAIN_SECONDS, Interrupts, goes_on, has_ended, still_running
@@ -36,14 +36,14 @@ def logs(client: Client, arguments: Namespace) -> Result:
     pieces = _pieces(client, job, arguments, view)
     if arguments.json:
         return Result("", b"".join(pieces).decode("utf-8", "replace"), "log")
-    output = LogOutput(view, is_whole=not arguments.follow)
+    output = LogOutput(view, is_whole=not arguments.follow, raw=arguments.raw)
     if arguments.follow:
         _follow(client, pieces, output, job, view)
     else:
         _write(pieces, output)
     output.close()
     for line in misses(client.call(endpoints.GET_JOB, job=job.number)):
-        sys.stderr.write(f"{line}\n")  # beside the log, which itself stays as it was printed
+        terminal.write(f"{line}\n", sys.stderr)  # apart from the log, which stays as it was printed
     return Result("", None, "log")
 
 
@@ -53,7 +53,8 @@ def attach(client: Client, arguments: Namespace) -> Result:
     if isinstance(arguments.number, str):
         return sweeps.live(client, arguments.number, view)
     beside = sys.stderr if arguments.json else None
-    shown = live(client, client.call(endpoints.GET_JOB, job=arguments.number), view, beside)
+    job = client.call(endpoints.GET_JOB, job=arguments.number)
+    shown = live(client, job, view, beside, raw=arguments.raw)
     return receiving.brought_back(client, shown, arguments, view)
 
 
@@ -63,13 +64,15 @@ def live(
     view: View,
     out: TextIO | None = None,
     begun: Callable[[Job], None] = submitting.nothing,
+    *,
+    raw: bool = False,
 ) -> Result:
     """Show a job's log and what its cell displays as they come, and return how it ended.
 
     It is one that is there, or that is yet to be submitted; then `begun` is told of it. The log goes to `out`, else to
     standard output. An interrupt ends the showing; a second one soon after it ends the job.
     """
-    output = LogOutput(view, has_tags=False, out=out)
+    output = LogOutput(view, has_tags=False, out=out, raw=raw)
     with Interrupts() as interrupts:
         job = submitting.whole(interrupts, given, view.prog) if callable(given) else given
         try:

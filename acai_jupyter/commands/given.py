@@ -134,6 +134,7 @@ class JobOptions(TypedDict, total=False):
     output_folder: str
     output_root: str | None
     code: str | PathLike[str] | None
+    include: Sequence[str]
     parameters: Mapping[str, str | float | bool]
     env_var: Mapping[str, str]
     env_file: str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -159,6 +160,11 @@ class JobOptions(TypedDict, total=False):
     priority: int
     cached: bool
     keep_partial: bool
+
+
+def patterns(chosen: str | Sequence[str]) -> list[str]:
+    """Return patterns of names; one may stand alone."""
+    return [chosen] if isinstance(chosen, str) else list(chosen)
 
 
 def options(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -191,6 +197,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "input": inputs,
     "output": output,
     "code": _path,
+    "include": patterns,
     "env": _path,
     "parameters": parameters,
     "env_var": lambda values: list(values.items()),

@@ -68,6 +68,10 @@ def add_data(parser: Options) -> None:
         "--output-root", metavar="FOLDER", help="where they are kept in the project (default: /NAME of the output)"
     )
     parser.add_argument("--code", metavar="FOLDER", help="a folder or zip with the program's files")
+    parser.add_argument(
+        "--include", action="append", default=[], metavar="GLOB",
+        help="send it with --code although it would be left out; can be repeated",
+    )  # fmt: skip
 
 
 def _add_values(parser: Options) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from acai_jupyter.client import logins, sign_ins
 from acai_jupyter.client.connection import Connection, find_connection
 from acai_jupyter.client.http import Client
+from acai_jupyter.commands import terminal
 from acai_jupyter.commands.results import Result
 from acai_jupyter.contract.errors import BadRequest, NotFound
 
@@ -48,8 +49,7 @@ def sign_in(
 
 def _show(sentence: str) -> None:
     """Say where to go before waiting for it; what is asked for as JSON is on the other stream."""
-    sys.stderr.write(f"{sentence}\n")
-    sys.stderr.flush()
+    terminal.write(f"{sentence}\n", sys.stderr)
 
 
 def _read(file: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +105,7 @@ class Here:
 def of_line(client: Client, arguments: Namespace) -> Program:
     """Return what a line of `submit` means."""
     here = Here.of(client, arguments)
-    place = _place(arguments.code)
+    place = _place(arguments)
     if arguments.script is None:
         return _command(client, arguments, place, here)
     script = Path(arguments.script)
@@ -124,7 +124,7 @@ def of_cell(client: Client, arguments: Namespace, cell: str) -> Program:
 
 def of_shell(client: Client, arguments: Namespace, cell: str) -> Program:
     """Return the text of a cell as a script for sh."""
-    here, place = Here.of(client, arguments), _place(arguments.code)
+    here, place = Here.of(client, arguments), _place(arguments)
     name = free_name(place, "cell.sh")
     source = Source(place, {name: cell}, notebook_name(), arguments.output_folder, environment=here.environment)
     code = _kept(client, arguments, source)
@@ -186,7 +186,7 @@ def _notebook(client: Client, arguments: Namespace, place: Path | None, here: He
 def _as_cell(
     client: Client, arguments: Namespace, here: Here, program: tuple[str, str], owner: str, template: str
 ) -> Program:
-    place = _place(arguments.code)
+    place = _place(arguments)
     name, text = program
     modules = {} if place is not None else found_modules(text, Path.cwd())
     name = free_name(place, name)
@@ -200,6 +200,7 @@ def _as_cell(
 
 def _kept(client: Client, arguments: Namespace, source: Source) -> Code:
     """Keep the code, or for a plan only look at it."""
+    source = replace(source, include=tuple(arguments.include))
     return look(source) if arguments.plan else keep(client, source)
 
 
@@ -220,10 +221,12 @@ def _modules_of(script: Path) -> dict[str, Path]:
     return found_modules(text, script.parent, script.name)
 
 
-def _place(code: str | None) -> Path | None:
+def _place(arguments: Namespace) -> Path | None:
     """Return the folder or zip that is to be taken as code: the one that is named, else that of `ACAI_CODE`."""
-    code = code or os.environ.get(OF_CODE) or None
+    code = arguments.code or os.environ.get(OF_CODE) or None
     if code is None:
+        if arguments.include:
+            raise BadRequest("--include goes with --code: without a folder only the program and its modules go along.")
         return None
     place = Path(code)
     if not place.exists():

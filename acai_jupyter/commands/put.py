@@ -8,28 +8,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import asdict
 
-from acai_jupyter.client.ignoring import excluding
+from acai_jupyter.client.ignoring import SECRET, excluding
 from acai_jupyter.client.known import Memory
 from acai_jupyter.client.sessions import Plan
 from acai_jupyter.client.uploads import Watcher
 from acai_jupyter.client.uploads import put as upload
-from acai_jupyter.client.walking import Excluded, Found, walk
+from acai_jupyter.client.walking import Excluded, Found, LeftOut, walk
 from acai_jupyter.commands import markup
 from acai_jupyter.commands.missing import no_path
 from acai_jupyter.commands.progress import Progress
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.units import duration, files_of, size
 from acai_jupyter.contract.errors import BadRequest, NotFound
+from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.specs import check_name
 from acai_jupyter.contract.states import StorageClass
+from acai_jupyter.contract.uploads import UploadResult
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from acai_jupyter.client.http import Client
-    from acai_jupyter.contract.uploads import UploadResult
+
+NAMED = 3
+"""This many names of what was left out are shown."""
+
+
+class Put(UploadResult, frozen=True):
+    """The result of an upload, with the left-out files that users may miss."""
+
+    left_out: list[Excluded] = msgspec.field(default_factory=list)
+    """Possible secrets and links, the first hundred."""
+    left_out_count: int = 0
+    """How many files and folders were left out, for any reason."""
+    dropped: list[str] = msgspec.field(default_factory=list)
+    """Paths that the last upload of the same line had, and that count as possible secrets now."""
 
 
 class DryRun(msgspec.Struct, frozen=True):
@@ -49,22 +65,34 @@ def put(client: Client, arguments: Namespace) -> Result:
     if arguments.dry_run:
         return _dry_run(found)
     plan = Plan(arguments.file_set, _storage(arguments.storage), _label(arguments))
+    left_out = LeftOut()
     with Progress(quiet=arguments.no_progress) as progress:
-        watcher = Watcher(on_file=progress.advance)
-        result = upload(client, _merged(found), plan, memory=_memory(client, arguments), watcher=watcher)
-    return Result(_line(result, time.monotonic() - began), result, "upload")
+        watcher = Watcher(on_file=progress.advance, on_gone=left_out.gone)
+        files = _merged([_noting(walked, left_out) for walked in found])
+        result = upload(client, files, plan, memory=_memory(client, arguments), watcher=watcher)
+    seconds = time.monotonic() - began
+    put = Put(**asdict(result), left_out=left_out.missed, left_out_count=left_out.count, dropped=left_out.dropped)
+    return Result("\n".join([_line(result, seconds), *_left_out(left_out, result.file_set)]), put, "upload")
+
+
+def _noting(walked: Iterator[Found | Excluded], left_out: LeftOut) -> Iterator[Found]:
+    """Pass the files on, and take note of what is left out."""
+    for one in walked:
+        if isinstance(one, Found):
+            yield one
+        else:
+            left_out.take(one)
 
 
 def _walked(source: str, arguments: Namespace) -> Iterator[Found | Excluded]:
     try:
-        return walk(source, arguments.dest, excluding(arguments.exclude))
+        return walk(source, arguments.dest, excluding(arguments.exclude, arguments.include))
     except NotFound as error:
         raise NotFound(no_path("folder", source)) from error
 
 
-def _merged(found: list[Iterator[Found | Excluded]]) -> Iterator[Found]:
+def _merged(files: list[Iterator[Found]]) -> Iterator[Found]:
     """Bring several sources into the order of their paths."""
-    files = [(one for one in walked if isinstance(one, Found)) for walked in found]
     return files[0] if len(files) == 1 else _by_path(files)
 
 
@@ -85,6 +113,7 @@ def _memory(client: Client, arguments: Namespace) -> Memory:
     where = client.status.data_folder or client.connection.url
     sources = [str(Path(source).absolute()) for source in arguments.sources]
     how = [arguments.file_set, arguments.storage, *arguments.exclude]
+    how += ["--include", *arguments.include] if arguments.include else []
     return Memory(where, client.status.project, *sources, "→", arguments.dest, *how)
 
 
@@ -101,7 +130,7 @@ def _label(arguments: Namespace) -> str:
 
 def _dry_run(found: list[Iterator[Found | Excluded]]) -> Result:
     walked = [list(one) for one in found]
-    files = list(_merged([iter(one) for one in walked]))
+    files = list(_merged([(one for one in of_source if isinstance(one, Found)) for of_source in walked]))
     left_out = [one for of_source in walked for one in of_source if isinstance(one, Excluded)]
     total = sum(file.size_bytes for file in files)
     widest = max((len(size(file.size_bytes)) for file in files), default=0)
@@ -120,6 +149,22 @@ def _dry_run(found: list[Iterator[Found | Excluded]]) -> Result:
 
 def _shown(one: Excluded) -> str:
     return f"{one.source}{'/' if one.is_folder else ''}"
+
+
+def _left_out(left_out: LeftOut, file_set: str | None) -> Iterator[str]:
+    """Name the first of what people may miss, and say how to send it."""
+    if left_out.missed:
+        named = ", ".join(f"{_shown(one)} ({one.reason})" for one in left_out.missed[:NAMED])
+        more = left_out.count - min(left_out.missed_count, NAMED)
+        others = f" and {more:,} more" if more else ""
+        is_secret = any(one.reason == SECRET for one in left_out.missed)
+        step = "--include sends what you name, --dry-run lists all" if is_secret else "--dry-run lists all"
+        yield f"left out: {named}{others}; {step}"
+    if left_out.dropped:
+        named = ", ".join(one_line(path) for path in left_out.dropped[:NAMED])
+        others = f" and {len(left_out.dropped) - NAMED:,} more" if len(left_out.dropped) > NAMED else ""
+        where = f"not in {file_set} any more" if file_set else "not sent again"
+        yield f"{where}: {named}{others}; earlier versions keep it, acai rm deletes it there"
 
 
 def _line(result: UploadResult, seconds: float) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from acai_jupyter.client import accounts
+from acai_jupyter.client import accounts, folder_trust
 from acai_jupyter.client.http import Client
 from acai_jupyter.commands import login as signing_in
 from acai_jupyter.commands import python_help
+from acai_jupyter.commands import trust as trusting
 from acai_jupyter.contract import account_endpoints as endpoints
 from acai_jupyter.contract.accounts import UpdateUser
 from acai_jupyter.contract.errors import BadRequest
+from acai_jupyter.contract.folder_trust import FILE
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.states import Role, Scope
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         ProjectUser,
         Token,
     )
+    from acai_jupyter.contract.folder_trust import TrustedFile
     from acai_jupyter.contract.projects import Status
 
 
@@ -40,6 +43,23 @@ def login(
     """Use a token from now on, which is asked for, read from a file or given for a sign-in; returns what it opens."""
     given = None if file is None else fspath(file)
     return signing_in.sign_in(url, given, project, browser=browser, hub=hub)[1]
+
+
+def trust(file: str | PathLike[str] = FILE, *, yes: bool = False, project: str | None = None) -> TrustedFile | None:
+    """Let servers use all settings of a folder, after asking; returns the entry, or None if you did not agree."""
+    del project
+    found = folder_trust.look_at(fspath(file))
+    return found.entry if trusting.confirmed(found, yes=yes) else None
+
+
+def trusted_files() -> list[TrustedFile]:
+    """Return the settings files that are trusted."""
+    return folder_trust.trusted()
+
+
+def revoke_trust(file: str | PathLike[str] = FILE) -> TrustedFile:
+    """Trust the settings of a folder no longer."""
+    return folder_trust.revoke(fspath(file))
 
 
 def create_project(name: str, *, admin: str | None = None, project: str | None = None) -> CreatedProject:

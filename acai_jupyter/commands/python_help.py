@@ -54,6 +54,9 @@ OF_SCREEN = {
     "put": {"no_progress"},
     "get": {"no_progress"},
     "ls": {"long"},
+    "cat": {"raw"},
+    "logs": {"raw"},
+    "attach": {"raw"},
     "fileset show": {"files"},
     "diff": {"all"},
     "submit": {"detach"},
@@ -66,8 +69,14 @@ OF_SCREEN = {
     "audit": {"file"},
 }
 """What only says how a screen or a shell is told: calls print nothing, give everything, and never block unasked."""
-OTHERWISE = {"tag": {"words", "history"}, "submit": {"sweep"}, "profile run": {"command_template"}}
-"""What Python has a form of its own for: `values`, `add`, `remove` and `delete`; `acai.changes`; `acai.sweep`."""
+OTHERWISE = {
+    "trust": {"list", "revoke"},
+    "tag": {"words", "history"},
+    "submit": {"sweep"},
+    "profile run": {"command_template"},
+}
+"""What Python has a form of its own for: `values`, `add`, `remove` and `delete`; `acai.changes`; `acai.sweep`;
+`acai.trusted_files` and `acai.revoke_trust`."""
 IN_PYTHON = {
     "submit": {"command", "args"},
     "jobs": {"limit"},

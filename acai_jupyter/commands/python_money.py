@@ -49,6 +49,7 @@ def profile(  # noqa: PLR0913 (the options of the verb)
     output_folder: str = "output",
     output_root: str | None = None,
     code: str | PathLike[str] | None = None,
+    include: Sequence[str] = (),
     parameters: Mapping[str, Any] | None = None,
     env_var: Mapping[str, str] | None = None,
     secret: Mapping[str, str] | Sequence[str] = (),
@@ -77,7 +78,7 @@ def profile(  # noqa: PLR0913 (the options of the verb)
     given_parameters = {key: value for key, value in (parameters or {}).items() if not isinstance(value, list | tuple)}
     options = {
         "input": input, "output": output, "output_folder": output_folder, "output_root": output_root, "code": code,
-        "env_var": env_var or {}, "secret": secret, "tag": tag, "image": image, "env": env,
+        "include": include, "env_var": env_var or {}, "secret": secret, "tag": tag, "image": image, "env": env,
         "gpu": gpu, "gpu_type": gpu_type,
     }  # fmt: skip
     listed = {key: list(value) for key, value in (parameters or {}).items() if isinstance(value, list | tuple)}

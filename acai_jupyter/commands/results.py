@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from acai_jupyter.commands import markup
+from acai_jupyter.commands.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,11 +41,11 @@ class Result:
         return msgspec.to_builtins(self.value)
 
     def __repr__(self) -> str:
-        return self.text
+        return visible(self.text)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         del kwargs
-        text = self.text
+        text = self.text if "ipykernel" in sys.modules else visible(self.text)
         if len(text) > MOST_CHARACTERS:
             text = f"{text[:MOST_CHARACTERS]}\n… the rest is longer than what a notebook should keep"
         forms = {"text/plain": text, "text/html": self.html() if self.html else markup.printed(text)}

@@ -16,6 +16,7 @@ from acai_jupyter.commands import (
     profiling_options,
     provenance_options,
     replay_options,
+    trust,
 )
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.foreign import one_line
@@ -82,6 +83,10 @@ def _put(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude", action="append", default=[], metavar="GLOB", help="leave out, as in .acaiignore; can be repeated"
     )
+    parser.add_argument(
+        "--include", action="append", default=[], metavar="GLOB",
+        help="send it although it would be left out; can be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "--storage", choices=["frequent", "infrequent", "archive"], default="frequent", help="how it will be read"
     )
@@ -155,10 +160,21 @@ def _logs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", dest="follow", action="store_true", help="go on until the job has ended")
     parser.add_argument("--attempt", type=from_one, metavar="K", help="what one of its attempts printed")
     parser.add_argument("--node", type=job_options.RANK, default=0, metavar="R", help="what node R printed (default 0)")
+    _add_raw(parser)
+
+
+def _add_raw(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--raw", action="store_true", help="send a terminal everything, control sequences too")
+
+
+def _cat(parser: argparse.ArgumentParser) -> None:
+    _spec(parser)
+    _add_raw(parser)
 
 
 def _attach(parser: argparse.ArgumentParser) -> None:
     _one(parser)
+    _add_raw(parser)
     job_options.add_received(parser)
 
 
@@ -311,7 +327,7 @@ VERBS = {
         Verb("put", "Put files into the project.", "put:put", _put),
         Verb("get", "Get files out of the project.", "files:get", _get),
         Verb("ls", "List a folder.", "files:ls", _ls),
-        Verb("cat", "Show a file.", "files:cat", _spec),
+        Verb("cat", "Show a file.", "files:cat", _cat),
         Verb("versions", "List the versions of a file.", "files:versions", _versions),
         Verb("rm", "Delete a file or one of its versions.", "files:rm", _rm),
         Verb("uploads", "List uploads that were begun and not ended.", "uploads:uploads", _uploads),
@@ -345,6 +361,7 @@ VERBS = {
         Verb("verify", "Check the files of an exported zip.", "crates:verify", _verify, needs_server=False),
         Verb("replay", "Do again what was recorded, and compare.", "replay:replay", replay_options.add_to),
         Verb("login", "Use a server by a token.", "login:login", account_options.add_login, needs_server=False),
+        Verb("trust", "Trust the settings of a folder.", "trust:trust", trust.add_to, needs_server=False),
         Verb("project create", "Make a project.", "accounts:create_project", account_options.add_create_project),
         Verb("project list", "List your projects.", "accounts:list_projects", _nothing),
         Verb(

@@ -6,6 +6,7 @@ import codecs
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
+from acai_jupyter.commands import terminal
 from acai_jupyter.commands.bounds import Bounded
 from acai_jupyter.commands.screen import Screen, Shows
 from acai_jupyter.commands.tag_lines import WithoutTags
@@ -55,8 +56,7 @@ class ShellView:
     def say(self, text: str) -> None:
         """See the protocol."""
         sys.stdout.flush()
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
+        terminal.write(f"{text}\n", sys.stderr)
 
     def display(self, job: Job, displays: Sequence[dict[str, Any]]) -> None:
         """See the protocol."""
@@ -79,13 +79,22 @@ def view_of(arguments: Namespace) -> View:
 class LogOutput:
     """Writes a log to standard output, or `out`, as it comes.
 
-    A terminal and a cell show it as a screen does; elsewhere it stays as it was printed. `is_whole` says that nothing
-    more will come of the lines that are written, and `has_tags` that lines with tags are to be seen.
+    A terminal and a cell show it as a screen does; elsewhere, and with `raw`, it stays as it was printed. `is_whole`
+    says that nothing more will come of the lines that are written, and `has_tags` that lines with tags are to be seen.
     """
 
-    def __init__(self, view: View, *, is_whole: bool = False, has_tags: bool = True, out: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        view: View,
+        *,
+        is_whole: bool = False,
+        has_tags: bool = True,
+        out: TextIO | None = None,
+        raw: bool = False,
+    ) -> None:
         self._out: Any = out or sys.stdout
-        self._raw = None if self._out.isatty() else getattr(self._out, "buffer", None)
+        self._raw = None if self._out.isatty() and not raw else getattr(self._out, "buffer", None)
+        self._is_filtered = self._raw is None and not raw
         shows = Shows.ON_TERMINAL if self._out.isatty() else Shows.IN_CELL
         self._screen = Screen(Shows.NOTHING if is_whole else shows)
         self._tags = None if has_tags else WithoutTags()
@@ -104,7 +113,7 @@ class LogOutput:
 
     def pause(self) -> None:
         """End the line, as something else is to be seen below."""
-        if self._raw is None:
+        if self._is_filtered:
             self._send(self._screen.close())
 
     def close(self) -> None:
@@ -117,7 +126,7 @@ class LogOutput:
     def _show(self, text: str, *, is_last: bool = False) -> None:
         if self._tags is not None:
             text = self._tags.feed(text) + (self._tags.close() if is_last else "")
-        self._send(text if self._raw is not None else self._screen.feed(text))
+        self._send(self._screen.feed(text) if self._is_filtered else text)
 
     def _send(self, text: str) -> None:
         if self._bounded is not None:

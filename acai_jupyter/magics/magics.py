@@ -11,6 +11,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from acai_jupyter.commands import verbs
 from acai_jupyter.commands.interrupts import Unwatched
+from acai_jupyter.commands.terminal import visible
 from acai_jupyter.contract.errors import AcaiError, JobFailed
 from acai_jupyter.magics.cell_view import CellView
 from acai_jupyter.magics.presses import Presses, press_of
@@ -46,7 +47,7 @@ class AcaiMagics(Magics):
         except JobFailed:
             raise
         except AcaiError as error:
-            raise UsageError(error.message) from error
+            raise UsageError(visible(error.message)) from error
         except Unwatched:
             raise
         except KeyboardInterrupt as error:

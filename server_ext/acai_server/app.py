@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
+import logging
 import platform
 import sys
 from contextlib import ExitStack
@@ -29,6 +30,7 @@ from acai_server.logs import without_secrets, write_json, write_text
 from acai_server.looks import checkups_of
 from acai_server.records import home
 from acai_server.settings import (
+    NAMES,
     Settings,
     Source,
     checked,
@@ -36,9 +38,11 @@ from acai_server.settings import (
     from_file,
     from_mapping,
     site_config,
+    token_for,
     user_config,
 )
 from acai_server.team import TeamSettings, identities_of, ways_of
+from acai_server.working_folder import FolderReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from acai_server.runners.protocol import Runner
     from acai_server.services import Services
 
+_log = logging.getLogger("acai_server")
 JUPYTERS = ("jupyter_config", "jupyter_server_config", "jupyter_acai_config")
 URL_SECONDS = 86_400
 AWAY_SECONDS = 7 * 86_400
@@ -73,13 +78,15 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
     """Whether this is `jupyter acai`, which exits on errors, or an extension, which never does."""
     failure: ClassVar[str] = ""
     """Why `jupyter acai` could not begin to serve."""
+    _notices: tuple[str, ...] = ()
+    """The notices about the working folder's file that the log already has."""
     description = "ACAI: versioned data, jobs and provenance, served without JupyterLab."
 
     data_folder = Unicode(
         "",
         help="Folder of the database, the objects, the local jobs and the token, an absolute path or one from '~'. "
         "Empty: acai in XDG_DATA_HOME, which is ~/.local/share where it is not set.",
-    ).tag(config=True)
+    ).tag(config=True, is_path=True)
     url = Unicode(
         "",
         help="Address of another ACAI server to attach to, like http://host:8888, base URL included. "
@@ -90,7 +97,9 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         help="Token for the server at 'url', unused without one. Better in the environment or a file than on a command "
         "line, which other users of the machine can read. Empty: none is shown.",
     ).tag(config=True)
-    project = Unicode("default", help="Name of the project that is made in a new database.").tag(config=True)
+    project = Unicode("default", help="Name of the project that is made in a new database.").tag(
+        config=True, in_working_folder=True
+    )
     user = Unicode(
         "", help="Name of the user that is made in a new database. Empty: the name of this account on the machine."
     ).tag(config=True)
@@ -131,7 +140,7 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         help="File with what machines cost: a price book as JSON, or machine types as CSV; each content is kept as a "
         "version of its own. Empty: $0.031611 per vCPU-hour and $0.004237 per GB-hour, less for small machines and "
         "more for large ones.",
-    ).tag(config=True)
+    ).tag(config=True, is_path=True)
     region = Unicode(
         "", help="Name of the region that the price book is of; kept with it. Empty: there is only one."
     ).tag(config=True)
@@ -267,7 +276,7 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
     def _load_config(self, cfg: Config, *args: Any, **kwargs: Any) -> None:
         """Leave our settings to `read_settings`: a wrong one is to be said, not to keep the extension from loading."""
         others = Config(deepcopy(cfg))
-        for name in Settings.__dataclass_fields__:
+        for name in NAMES:
             others.get("AcaiApp", {}).pop(name, None)
         super()._load_config(others, *args, **kwargs)
 
@@ -287,21 +296,38 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
 
     def read_settings(self) -> Settings:
         """Merge all sources; what is not understood is named with its place."""
-        names = frozenset(Settings.__dataclass_fields__)
         jupyters = frozenset(self.trait_names(config=True))
         root = getattr(self.serverapp, "root_dir", ".")
-        sources = [
-            from_mapping("the command line", getattr(self.serverapp, "cli_config", {}).get("AcaiApp", {}), jupyters),
-            from_environment(names),
-            from_file(Path(root) / "acai.toml", names),
-            from_mapping("Jupyter's configuration", self.config.get("AcaiApp", {}), jupyters),
-            from_file(user_config(), names),
-            from_file(site_config(), names),
+        file = self._folder_reader().read(Path(root))
+        line = from_mapping("the command line", getattr(self.serverapp, "cli_config", {}).get("AcaiApp", {}), jupyters)
+        levels = [
+            [line, from_environment(NAMES)],
+            [file.source],
+            [from_mapping("Jupyter's configuration", self.config.get("AcaiApp", {}), jupyters)],
+            [from_file(user_config(), NAMES)],
+            [from_file(site_config(), NAMES)],
         ]
-        values = {name: self._value(name, sources) for name in sorted(names)}
+        sources = [source for level in levels for source in level]
+        values = {name: self._value(name, sources) for name in sorted(NAMES)}
         values["data_folder"] = Path(values["data_folder"] or home()).expanduser().absolute()
         values["user"] = values["user"] or getpass.getuser()
-        return checked(Settings(**values))
+        values["token"] = token_for(values["url"], levels, file.source)
+        first = next((source for source in sources if "url" in source.values), None)
+        values["url_is_from_folder"] = first is file.source
+        for notice in file.notices:
+            if notice not in self._notices:
+                _log.warning("%s", notice)
+        self._notices = file.notices
+        return checked(Settings(**values, notices=file.notices))
+
+    def _folder_reader(self) -> FolderReader:
+        traits = self.traits(config=True)
+        return FolderReader(
+            NAMES,
+            preferences=frozenset(name for name, trait in traits.items() if trait.metadata.get("in_working_folder")),
+            paths=frozenset(name for name, trait in traits.items() if trait.metadata.get("is_path")),
+            check=lambda name, source: self._value(name, [source]),
+        )
 
     def _value(self, name: str, sources: list[Source]) -> Any:
         for source in sources:
@@ -425,7 +451,15 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             slow_reader_seconds=settings.slow_reader_seconds,
             heartbeat_seconds=settings.heartbeat_seconds,
         ),
-        checkups=checkups_of(settings, database, objects, runner, watch.notices, address, alone=AcaiApp.alone),
+        checkups=checkups_of(
+            settings,
+            database,
+            objects,
+            runner,
+            lambda: [*settings.notices, *watch.notices()],
+            address,
+            alone=AcaiApp.alone,
+        ),
         objects=objects,
         signer=signer,
         backends=Backends(database.name, objects.name, runner.name, bus.name),
@@ -433,6 +467,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         data_folder=str(settings.data_folder),
         started_at=clock.now(),
         notices=watch.notices,
+        operator_notices=list(settings.notices),
         spare=spare,
         close=close,
     )

@@ -25,7 +25,7 @@ class ClusterSettings(Configurable):
         "",
         help="File that says how a 'kubernetes' runner reaches its cluster. Empty: what KUBECONFIG names, else "
         "~/.kube/config, else what a pod is given in which the server runs.",
-    ).tag(config=True)
+    ).tag(config=True, is_path=True)
     kubernetes_context = Unicode("", help="Which context of the kubeconfig counts. Empty: its current one.").tag(
         config=True
     )
@@ -71,7 +71,7 @@ class ClusterSettings(Configurable):
         "",
         help="YAML file with what is laid over each pod template: node selector, tolerations, affinity, service "
         "account, image pull secrets, runtime class, priority class, volumes, labels; by profile, too. Empty: nothing.",
-    ).tag(config=True)
+    ).tag(config=True, is_path=True)
     kubernetes_archives = Unicode(
         "",
         help="Where pods keep archives of environments for other pods: a folder of each node, as an absolute path, or "

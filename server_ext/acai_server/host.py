@@ -84,7 +84,7 @@ class Host:
             _log.error("%s", error.message)
             return
         must_run = self._settings is not None and self.upstream is None and self._must_run(self._settings)
-        if must_run or (self.upstream is not None and not self.upstream.token and hub.is_there()):
+        if must_run or (self.upstream is not None and self._signs_in_at(self.upstream)):
             self._opener = asyncio.ensure_future(self._open_quietly())
 
     @property
@@ -127,7 +127,7 @@ class Host:
             if self.upstream is None:
                 self._take_hold()
             if self.upstream is not None:
-                if not self.upstream.token and hub.is_there():
+                if self._signs_in_at(self.upstream):
                     await self._sign_in(self.upstream)
                 return self.upstream
             loop = asyncio.get_running_loop()
@@ -137,11 +137,25 @@ class Host:
     async def renew(self, refused: Upstream) -> Upstream | None:
         """Sign in once more where a token that was given for a sign-in is not valid any more; else there is none."""
         async with self._opening:
-            if self._settings is None or self._settings.token or not hub.is_there() or not self._settings.url:
+            if self._settings is None or self._settings.token or not self._may_use_hub_token():
                 return None
             if self.upstream == refused:
                 await self._sign_in(refused)
             return self.upstream
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the operator should know about how the settings were read."""
+        return self._settings.notices if self._settings is not None else ()
+
+    def _signs_in_at(self, upstream: Upstream) -> bool:
+        """Whether there is no token for a server yet, and JupyterHub's may be exchanged for one there."""
+        return not upstream.token and self._may_use_hub_token()
+
+    def _may_use_hub_token(self) -> bool:
+        """JupyterHub's token goes only to the server that the user's own configuration names, not to a folder's."""
+        settings = self._settings
+        return settings is not None and bool(settings.url) and not settings.url_is_from_folder and hub.is_there()
 
     async def _sign_in(self, upstream: Upstream) -> None:
         loop = asyncio.get_running_loop()

@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+from acai_jupyter.contract.addresses import is_same_server
 from acai_server.settings import user_config
 
 
@@ -13,7 +14,7 @@ def kept(url: str) -> dict[str, str]:
     """Return them by project. As for kernels, none counts beside a token in the environment."""
     if os.environ.get("ACAI_TOKEN"):
         return {}
-    return {one["project"]: one["token"] for one in _all() if one["url"].rstrip("/") == url.rstrip("/")}
+    return {one["project"]: one["token"] for one in _all() if is_same_server(one["url"], url)}
 
 
 def _all() -> list[dict[str, Any]]:

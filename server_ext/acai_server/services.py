@@ -58,6 +58,8 @@ class Services:
     started_at: datetime
     notices: Callable[[], list[str]]
     """Current warnings for users of this server."""
+    operator_notices: list[str]
+    """Warnings that only operators of the server can act on; they name files of theirs."""
     spare: SpareRoom
     close: Callable[[], None]
     """Ends the loops and gives back what was opened. Safe to call twice."""

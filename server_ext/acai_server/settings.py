@@ -1,7 +1,7 @@
 """Where settings come from.
 
-The first that has one wins: command line, `ACAI_*` environment, the project's file `acai.toml`, the user's
-configuration, the site's configuration, the default.
+The first that has one wins: command line, `ACAI_*` environment, the working folder's file `acai.toml` as far as it is
+trusted (`working_folder.py`), Jupyter's configuration, the user's file, the site's file, the default.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from acai_jupyter.contract.addresses import is_same_server
 from acai_jupyter.contract.errors import BadSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from acai_jupyter.contract.jobs import ResourceLimits
     from acai_server.runners.kubernetes.settings import KubernetesSettings
@@ -114,6 +115,10 @@ class Settings:
     check_delay_seconds: float
     grace_days: float
     collect_days: float
+    url_is_from_folder: bool = False
+    """Not a setting: the working folder's file named `url`; no other token than its own may be sent there."""
+    notices: tuple[str, ...] = ()
+    """Not a setting: what the operator should know about how the settings were read."""
 
     def limits(self) -> ResourceLimits:
         """Return between what a job can choose its share of a machine."""
@@ -180,6 +185,10 @@ class Settings:
         )
 
 
+NAMES = frozenset(one.name for one in fields(Settings)) - {"url_is_from_folder", "notices"}
+"""The names of all settings."""
+
+
 def from_environment(known: frozenset[str]) -> Source:
     """Return the settings in the environment; an unknown one is an error, as it is most likely a typing slip."""
     values: dict[str, Any] = {}
@@ -205,10 +214,19 @@ def from_mapping(place: str, values: Mapping[str, Any], known: frozenset[str]) -
 def from_file(path: Path, known: frozenset[str]) -> Source:
     """Return the settings in a TOML file; a missing file has none."""
     try:
-        values = tomllib.loads(path.read_text())
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return Source(str(path), {})
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise BadSetting(name="file", source=str(path), reason="it cannot be read") from error
+    return from_text(path, content, known)
+
+
+def from_text(path: Path, content: bytes, known: frozenset[str]) -> Source:
+    """Return the settings in the content of a TOML file."""
+    try:
+        values = tomllib.loads(content.decode())
+    except UnicodeDecodeError as error:
         raise BadSetting(name="file", source=str(path), reason="it cannot be read") from error
     except tomllib.TOMLDecodeError as error:
         raise BadSetting(name="file", source=str(path), reason=f"it is not TOML ({error})") from error
@@ -216,6 +234,28 @@ def from_file(path: Path, known: frozenset[str]) -> Source:
         if name not in known:
             raise BadSetting(name=name, source=str(path), reason=_nearest(name, known, ""))
     return Source(str(path), values)
+
+
+def token_for(url: str, sources: Sequence[Sequence[Source]], folder: Source) -> str:
+    """Return the first token that belongs to a server's address; a token of another server is never sent there.
+
+    `sources` are levels of equal rank, the highest first. A token belongs to the address that its own source names;
+    where that names none, to the first address at its own level or at those below, where the folder's file has no say:
+    what a folder calls `url` gets the folder's own `token` or none.
+    """
+    for rank, level in enumerate(sources):
+        below = [one for lower in sources[rank:] for one in lower if one is not folder]
+        for source in level:
+            token = source.values.get("token")
+            own = source.values.get("url")
+            named = own or ("" if source is folder else _first(below, "url"))
+            if token and named and is_same_server(str(named), url):
+                return str(token)
+    return ""
+
+
+def _first(sources: Sequence[Source], name: str) -> Any:
+    return next((one.values[name] for one in sources if one.values.get(name)), "")
 
 
 def checked(settings: Settings) -> Settings:

@@ -92,6 +92,27 @@ def test_what_is_dropped_arrives_and_is_used(start_lab: StartLab, open_page: Ope
     use_in_a_cell(data)
 
 
+def test_possible_secrets_of_a_folder_stay_behind_and_are_named(
+    start_lab: StartLab, open_page: OpenPage, tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    (folder / ".ssh").mkdir(parents=True)
+    for name in ("plain.txt", ".env", "ca.pem", ".ssh/config", ".npmrc"):
+        (folder / name).write_text("secret")
+    page = open_page(start_lab()).open()
+    page.close_dialogs()
+    page.choose("View", "ACAI Data")
+    data = Data(page)
+    expect(data.region).to_contain_text("There are no files yet", timeout=JOBS_MS)
+    drop(data, folder)
+    said = page.page.get_by_role("alert").filter(has_text="Not uploaded, as it may hold a secret: work/")
+    expect(said).to_contain_text("and 1 more. Upload the file itself, not its folder, to send it.")
+    expect(data.region.get_by_role("list", name="uploads under way")).to_contain_text("work to /1 new")
+    page.photograph("secrets-left-out")
+    data.region.get_by_label("Files to upload").set_input_files(str(folder / ".env"))
+    expect(data.file(".env")).to_contain_text("v1 · 6 B")
+
+
 def test_an_upload_goes_on_when_the_server_was_restarted_in_the_middle(
     start_lab: StartLab, open_page: OpenPage, photos: Path
 ) -> None:

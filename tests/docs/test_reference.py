@@ -18,7 +18,7 @@ from acai_jupyter.contract.states import JobState, Role, Scope
 from acai_server.app import AcaiApp
 from acai_server.cluster import ClusterSettings
 from acai_server.credentials.permissions import ALLOWED, GLOBAL_ADMIN, SCOPES
-from acai_server.settings import Settings
+from acai_server.settings import NAMES
 from acai_server.team import TeamSettings
 from tests.docs.pages import DOCS, sections, table_rows
 
@@ -92,7 +92,7 @@ def test_every_setting_is_in_the_help_of_the_command(help_all: str, name: str) -
 
 
 def test_every_setting_can_be_set_and_every_trait_is_read() -> None:
-    assert set(SETTINGS) == set(Settings.__dataclass_fields__)
+    assert set(SETTINGS) == NAMES
 
 
 def options(arguments: argparse.ArgumentParser) -> set[str]:

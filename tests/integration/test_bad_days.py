@@ -82,6 +82,7 @@ def unknown_on_the_command_line(place: Place) -> tuple[tuple[str, ...], dict[str
 
 def unknown_in_the_project_file(place: Place) -> tuple[tuple[str, ...], dict[str, str]]:
     place.write("acai.toml", "quotta = 2\n")
+    assert place.acai("trust", "--yes").returncode == 0
     return (), {}
 
 

@@ -55,6 +55,7 @@ LINES = {
     "verify": "model.zip",
     "replay": "1",
     "login": "--file ../share/acai/token",
+    "trust": "--yes",
     "project create": "lab",
     "project list": "",
     "project budget": "",
@@ -103,6 +104,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     ):
         done(place, line)
     place.write("digits/0.txt", "zero")
+    place.write("acai.toml", "quota = 2\n")
     done(place, "put digits /digits --as digits")
     yield place
     place.close()

@@ -211,6 +211,29 @@ def test_bytes_that_are_no_text_come_out_of_a_shell_as_they_are(digits: Lake) ->
     assert shown.stdout == content
 
 
+def test_a_secret_that_was_sent_before_leaves_the_set_and_is_named(digits: Lake) -> None:
+    place = digits.place
+    for name in ("plain.txt", ".env", ".ssh/config", "gone.txt"):
+        place.write(f"secrets/{name}", name)
+    rules = place.write("secrets/.acaiignore", "!.env\n!.ssh/\n")
+    put = ("put", "secrets", "/secrets", "--as", "secrets")
+    assert len(place.acai(*put).stdout.splitlines()) == 1, "nothing to say: it was asked for"
+    rules.unlink()
+    (place.work / "secrets" / "gone.txt").unlink()
+    _, left_out, dropped = place.acai(*put).stdout.splitlines()
+    assert left_out == (
+        "left out: secrets/.env (it may hold a secret), secrets/.ssh/ (it may hold a secret); "
+        "--include sends what you name, --dry-run lists all"
+    )
+    assert dropped == (
+        "not in secrets:2 any more: /secrets/.env, /secrets/.ssh/config; "
+        "earlier versions keep it, acai rm deletes it there"
+    )
+    assert place.acai("cat", "/secrets/.env@secrets:1").stdout == ".env"
+    third = json.loads(place.acai(*put, "--include", ".env", "--json").stdout)
+    assert (third["file_set"], [one["path"] for one in third["left_out"]]) == ("secrets:3", ["/secrets/.ssh"])
+
+
 @pytest.fixture
 def here(digits: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """Python as it runs in a notebook of the server's user."""

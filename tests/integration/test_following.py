@@ -19,6 +19,7 @@ import pytest
 from acai_jupyter.client.follow import wait
 from acai_jupyter.client.http import Client
 from tests.integration.places import BIN, Place, Server, until
+from tests.servers import answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -233,6 +234,39 @@ def test_a_terminal_is_sent_text_and_colours_and_nothing_else(server: Server, ho
     number = ended(server, program)
     sent = on_terminal(server.place, "logs", *how, str(number))
     assert sent == "100%\n\x1b[31mred\x1b[0msafe\n"
+
+
+HOSTILE = "\x1b]0;title\x07\x1b]52;c;aGk=\x07\x9d0;c1\x9c\x1b[2J\x1b[31mred\x1b[0m\x07\n"
+
+
+def test_raw_sends_a_terminal_everything(server: Server) -> None:
+    number = ended(server, f"sys.stdout.write({HOSTILE!r})")
+    for words in (("logs",), ("logs", "-f"), ("attach",)):
+        assert on_terminal(server.place, *words, str(number)).startswith("\x1b[31mred\x1b[0m\n")
+        assert on_terminal(server.place, *words, "--raw", str(number)).startswith(HOSTILE)
+
+
+def test_a_file_is_shown_on_a_terminal_and_copied_into_a_pipe(server: Server) -> None:
+    server.place.write("hostile.txt", HOSTILE)
+    assert server.place.acai("put", "hostile.txt", "/hostile.txt").returncode == 0
+    assert on_terminal(server.place, "cat", "/hostile.txt") == "\x1b[31mred\x1b[0m\n"
+    assert on_terminal(server.place, "cat", "--raw", "/hostile.txt") == HOSTILE
+    assert printed(server.place, "cat", "/hostile.txt") == HOSTILE.encode()
+
+
+def test_an_error_of_a_server_does_nothing_to_a_terminal(server: Server) -> None:
+    said = {"error": {"code": "conflict", "message": HOSTILE, "details": {}}}
+    answer = answers.Answer(409, json.dumps(said).encode(), {"Content-Type": "application/json"})
+    with answers.service(answer) as hostile:
+        config = server.place.home / "config" / "acai" / "config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(f"url = '{hostile.url}'\ntoken = 'acai_x'\n")
+        try:
+            sent = on_terminal(server.place, "status")
+        finally:
+            config.unlink()
+    assert r"\x1b]0;title\x07\x1b]52;c;aGk=\x07\x9d0;c1\x9c\x1b[2J" in sent
+    assert not re.search(r"\x1b[^\[]|\x07|\x9d|\x1b\[2J", sent)
 
 
 def test_a_progress_bar_moves_on_a_terminal_while_the_job_runs(server: Server, tmp_path: Path) -> None:

@@ -269,7 +269,7 @@ def test_secrets_links_caches_and_old_outputs_stay_at_home(desk: Desk) -> None:
     told = result.text.splitlines()[1]
     assert told == (
         "left out of the code: .env (it may hold a secret), away (a symbolic link that leads to a folder), "
-        "id_ed25519 (it may hold a secret) and 1 more"
+        "id_ed25519 (it may hold a secret) and 1 more; --include sends what you name"
     )
 
 
@@ -281,6 +281,19 @@ def test_an_acaiignore_leaves_out_and_takes_in(desk: Desk) -> None:
     result = desk.submit("--code", "project", "--", "ls -A")
     assert desk.log(desk.ended(result)).split() == [".env", "lib", "main.py", "output"]
     assert "left out" not in result.text
+
+
+def test_a_secret_goes_along_when_it_is_included(desk: Desk) -> None:
+    project(desk)
+    for name in (".env", "deploy/.kube/config", ".npmrc", "ca.pem"):
+        desk.write(f"project/{name}", "x")
+    result = desk.submit("--code", "project", "--include", ".env", "--include", "*.pem", "--", "find . -type f | sort")
+    assert desk.log(desk.ended(result)).split() == ["./.env", "./ca.pem", "./lib/part.py", "./main.py"]
+    assert "left out of the code: .npmrc (it may hold a secret), deploy/.kube/config (it may" in result.text
+    with pytest.raises(BadRequest, match="--include goes with --code"):
+        desk.submit("--include", ".env", "--", "true")
+    with pytest.raises(BadRequest, match="name what is to be sent"):
+        desk.submit("--code", "project", "--include", "*", "--", "true")
 
 
 def test_too_much_is_refused_with_what_is_largest(desk: Desk) -> None:
@@ -386,7 +399,7 @@ def test_a_shell_submits_and_sees_where_the_code_is_from(server: Server) -> None
     done = place.acai("submit", "--code", "shell", "main.py")
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
-    assert second == "left out of the code: .env (it may hold a secret)"
+    assert second == "left out of the code: .env (it may hold a secret); --include sends what you name"
     told = json.loads(place.acai("job", first.split()[1], "--json").stdout)
     assert told["captured"]["code"]["kind"] == "folder"
     assert place.acai("wait", first.split()[1]).returncode == 0

@@ -22,12 +22,23 @@ class Answer:
     missing: int = 0
 
 
+@dataclass(frozen=True)
+class Heard:
+    """One request, whole."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
 @dataclass
 class Service:
     """Gives its answers one after the other, the last one for ever."""
 
     answers: list[Answer]
     asked: list[str] = field(default_factory=list)
+    heard: list[Heard] = field(default_factory=list)
     url: str = ""
 
     def next(self, asked: str) -> Answer:
@@ -43,7 +54,8 @@ def service(*answers: Answer) -> Iterator[Service]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            made.heard.append(Heard(self.command, self.path, dict(self.headers), body))
             answer = made.next(f"{self.command} {self.headers.get('Range', '')}".strip())
             self.send_response(answer.status)
             for name, value in answer.headers.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from acai_server.api.proxy import Upstream
 from acai_server.host import Host
-from acai_server.settings import Settings
+from acai_server.settings import NAMES, Settings
 
 if TYPE_CHECKING:
     from acai_server.services import Services
@@ -24,7 +24,7 @@ class Opened:
 
 
 def settings(folder: Path) -> Settings:
-    fields: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, "")
+    fields: dict[str, Any] = dict.fromkeys(NAMES, "")
     return Settings(**fields | {"data_folder": folder, "spare_disk_mib": 0})
 
 

@@ -184,3 +184,81 @@ def test_a_pattern_of_stars_opens_folders_but_no_defaults(pattern: str) -> None:
 def test_an_ignore_file_that_is_not_text_is_refused() -> None:
     with pytest.raises(BadRequest, match=r"^sub/\.acaiignore is not UTF-8 text"):
         Rules().with_file(b"\xff\xfe*", "sub/.acaiignore")
+
+
+# -- names of secrets
+
+KEPT_HOME = [
+    *(
+        ".env",
+        ".env.local",
+        ".envrc",
+        ".npmrc",
+        ".netrc",
+        ".pypirc",
+        ".vault-token",
+        "id_rsa",
+        "id_ed25519",
+        "kaggle.json",
+    ),
+    *("server.pem", "server.key", "a.p12", "b.pfx", "prod.kubeconfig", "x/.env", "x/y/ca.key"),
+    *(".kube/config", "x/.kube/config", ".docker/config.json", "x/.docker/config.json", ".streamlit/secrets.toml"),
+    *(".ssh/config", "x/.ssh/known_hosts", ".aws/credentials", ".config/gcloud/credentials.db"),
+]
+SENT = [
+    *(
+        "env",
+        ".env.example",
+        ".env.sample",
+        ".env.template",
+        "key",
+        "pem.txt",
+        "monkey",
+        "id_rsa.pub",
+        "config",
+        "config.json",
+    ),
+    *(".kube/notes.txt", ".docker/Dockerfile", "kube/config", "docker/config.json", "x.kube/config", "secrets.toml"),
+]
+
+
+def sent(rules: Rules, path: str) -> bool:
+    """Whether a path gets through its folders and then itself."""
+    *folders, name = path.split("/")
+    for folder in folders:
+        if rules.verdicts([folder], folders=True).get(folder):
+            return False
+        rules = rules.below(folder)
+    return rules.verdicts([name, "other"], folders=False).get(name) is None
+
+
+def test_files_that_often_hold_secrets_are_left_out_and_their_neighbours_are_not() -> None:
+    assert [path for path in KEPT_HOME if sent(excluding([]), path)] == []
+    assert [path for path in SENT if not sent(excluding([]), path)] == []
+
+
+@pytest.mark.parametrize("path", KEPT_HOME)
+def test_a_secret_is_sent_when_it_is_named(path: str) -> None:
+    name = path.rpartition("/")[2]
+    folder = next((part for part in path.split("/") if part in (".ssh", ".aws", "gcloud")), None)
+    wanted = f"{folder}/" if folder else name
+    assert sent(excluding([], [wanted]), path)
+    assert sent(excluding([]).with_file(f"!{wanted}".encode(), ".acaiignore"), path)
+    assert not sent(excluding([wanted], [wanted]), path), "leaving out wins"
+
+
+@pytest.mark.parametrize("pattern", ["*", "**", "*/", "!*/", "!.env", "", "/"])
+def test_a_pattern_that_names_nothing_includes_nothing(pattern: str) -> None:
+    with pytest.raises(BadRequest, match="name what is to be sent"):
+        excluding([], [pattern])
+
+
+@pytest.mark.parametrize("pattern", ["!*", "!**", "!*/", "*\n!*/\n!*"])
+def test_an_ignore_file_that_takes_in_everything_takes_in_no_secret(pattern: str) -> None:
+    rules = excluding([]).with_file(pattern.encode(), ".acaiignore")
+    assert [path for path in KEPT_HOME if sent(rules, path)] == []
+
+
+def test_what_is_included_stands_above_ignore_files_and_fixed_defaults() -> None:
+    rules = excluding([], ["*.log", ".cache/"]).with_file(b"*.log\n*.tmp", ".acaiignore")
+    assert [sent(rules, path) for path in ("a.log", ".cache/x", "a.tmp")] == [True, True, False]

@@ -42,7 +42,9 @@ def test_a_dry_run_needs_no_server(folder: Path) -> None:
 def test_a_dry_run_has_its_parts_as_data(folder: Path) -> None:
     plan = typed(folder, "other", "/o", "--dry-run").plain()
     assert [file["path"] for file in plan["files"]] == ["/o/1.txt"]
-    assert plan["excluded"] == [{"source": "other/.git", "reason": "default: .git", "is_folder": True}]
+    assert plan["excluded"] == [
+        {"source": "other/.git", "reason": "default: .git", "is_folder": True, "path": "/o/.git"}
+    ]
     assert plan["size_bytes"] == 11
 
 
@@ -77,3 +79,18 @@ def test_what_cannot_be_put_is_said_before_a_server_is_asked(
 def test_a_missing_source_among_others_stops_all(folder: Path) -> None:
     with pytest.raises(NotFound, match=r"No folder \./othr\. Did you mean \./other\?"):
         typed(folder, "digits", "othr", "/d", "--dry-run")
+
+
+def test_possible_secrets_stay_behind_and_are_named(folder: Path) -> None:
+    for name in (".env", ".ssh/config", "sub/a.pem"):
+        (folder / "digits" / name).parent.mkdir(exist_ok=True)
+        (folder / "digits" / name).write_text("secret")
+    lines = typed(folder, "digits", "/d", "--dry-run").text.splitlines()
+    assert lines[2:5] == [f"left out  digits/{name}  (it may hold a secret)" for name in (".env", ".ssh/", "sub/a.pem")]
+    more = typed(folder, "digits", "/d", "--dry-run", "--include", ".env", "--include", ".ssh/").plain()
+    assert {file["path"] for file in more["files"]} == {"/d/.env", "/d/.ssh/config", "/d/1.txt", "/d/sub/2.txt"}
+
+
+def test_a_file_that_is_named_itself_is_sent_whatever_it_is_called(folder: Path) -> None:
+    (folder / ".env").write_text("secret")
+    assert typed(folder, ".env", "/x/", "--dry-run").plain()["files"][0]["path"] == "/x/.env"

@@ -74,6 +74,20 @@ export const RUN_OPTIONS: readonly IRunOption[] = [
     "only": ""
   },
   {
+    "name": "include",
+    "flag": "--include",
+    "group": "data",
+    "metavar": "GLOB",
+    "help": "send it with --code although it would be left out; can be repeated",
+    "words": "one",
+    "repeats": true,
+    "default": "",
+    "kind": "text",
+    "low": null,
+    "high": null,
+    "only": ""
+  },
+  {
     "name": "p",
     "flag": "-p",
     "group": "values",

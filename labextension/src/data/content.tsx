@@ -25,6 +25,7 @@ import { ChosenBar } from './chosenBar';
 import { downloadChosen } from './downloading';
 import { droppedFiles } from './dropping';
 import { FoundList, SearchField } from './searchView';
+import { sendFiles } from './uploadStart';
 import type { PageServices } from './services';
 import { SetList } from './setList';
 import { FollowingContent } from './tabs';
@@ -264,7 +265,7 @@ function Files(props: ISidebarProps): React.ReactElement {
           setRefused('');
           droppedFiles(event.dataTransfer).then(
             given => {
-              uploads.start(given, folder);
+              sendFiles(uploads, given, folder);
             },
             (error: unknown) => {
               setRefused(asAcaiError(error).message);

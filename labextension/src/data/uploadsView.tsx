@@ -7,6 +7,7 @@ import type { Upload } from '../core/upload';
 import type { UploadList } from '../core/uploadList';
 import { Action } from '../views/action';
 import { pickedFiles } from './dropping';
+import { sendFiles } from './uploadStart';
 
 /** Buttons that take files and folders, what is on its way, and what was broken off. */
 export function UploadsView(props: {
@@ -118,7 +119,7 @@ function PickField(props: {
           const given = pickedFiles([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
           if (given.length > 0) {
-            uploads.start(given, folder);
+            sendFiles(uploads, given, folder);
           }
         }}
       />

@@ -23,7 +23,7 @@ from acai_jupyter.contract.errors import NotSignedIn, ServerUnreachable, Setting
 from acai_server import logins
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from tornado.httpclient import HTTPResponse
 
@@ -254,7 +254,7 @@ class Relay:
 
 async def _seen_from_here(body: bytes, handler: BaseHandler, upstream: Upstream) -> bytes:
     if handler.endpoint in _OF_STATUS:
-        return _attached(body)
+        return _attached(body, handler.host.notices)
     if handler.endpoint is account_endpoints.LIST_PROJECTS and handler.bearer() is None:
         return await _with_kept(body, handler, upstream)
     return body
@@ -265,7 +265,8 @@ async def follow(handler: BaseHandler, upstream: Upstream) -> WebSocketClientCon
     address = upstream.address(handler.request.path, handler.request.query).replace("http", "ws", 1)
     headers = {"Authorization": authorization(handler, upstream), "X-Request-Id": handler.request_id}
     try:
-        return await websocket_connect(HTTPRequest(address, headers=headers, request_timeout=TIMEOUT_SECONDS))
+        request = HTTPRequest(address, headers=headers, request_timeout=TIMEOUT_SECONDS, follow_redirects=False)
+        return await websocket_connect(request)
     except HTTPClientError as error:
         if error.response is None or error.code == 599:  # noqa: PLR2004 (as above)
             raise ServerUnreachable(where=f" at {upstream.url}") from error
@@ -315,7 +316,7 @@ async def _listed(upstream: Upstream, token: str) -> list[Project]:
         return []
 
 
-def _attached(body: bytes) -> bytes:
-    """Say how this server stands to the data. As plain JSON: the other server may be of another version."""
-    said = msgspec.json.decode(body)
-    return msgspec.json.encode(said | {"mode": "attached"})
+def _attached(body: bytes, notices: Sequence[str]) -> bytes:
+    """Add how this server relates to the data. As plain JSON: the other server may be of another version."""
+    status = msgspec.json.decode(body)
+    return msgspec.json.encode(status | {"mode": "attached", "notices": [*notices, *status.get("notices", [])]})

@@ -22,6 +22,8 @@ IN_POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TOKEN_SECONDS = 60.0
 """So long a token that was read from a file is used: whoever writes it gives another in time."""
 _EXEC_SECONDS = 60
+_SECRETS = frozenset({"ACAI_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN", "JUPYTER_TOKEN"})
+"""Tokens in this server's environment that a program of the kubeconfig has no use for."""
 
 
 class Access:
@@ -94,7 +96,8 @@ class Access:
         version = plugin.get("apiVersion", "client.authentication.k8s.io/v1")
         asked = {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
         added = {one["name"]: one["value"] for one in plugin.get("env") or []}
-        environment = os.environ | added | {"KUBERNETES_EXEC_INFO": json.dumps(asked)}
+        inherited = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+        environment = inherited | added | {"KUBERNETES_EXEC_INFO": json.dumps(asked)}
         command = [str(plugin.get("command", "")), *(plugin.get("args") or [])]
         try:
             said = subprocess.run(  # noqa: S603 (the kubeconfig is the operator's, and this is what it says)

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+
+import { withoutSecrets } from '../src/core/possibleSecrets';
+
+const file = new Blob(['x']);
+
+function secretsOf(...paths: readonly string[]): string[] {
+  return withoutSecrets(paths.map(path => ({ path, file }))).secrets;
+}
+
+describe('possible secrets', () => {
+  it('stay behind when their folder is uploaded', () => {
+    const secrets = [
+      'work/.env',
+      'work/.env.local',
+      'work/sub/server.pem',
+      'work/.ssh/config',
+      'work/.kube/config',
+      'work/sub/.docker/config.json',
+      'work/.npmrc'
+    ];
+    expect(secretsOf(...secrets)).toEqual(secrets);
+  });
+
+  it('are not their neighbours', () => {
+    const others = [
+      'work/env',
+      'work/.env.example',
+      'work/config',
+      'work/kube/config',
+      'work/.docker/Dockerfile',
+      'work/monkey',
+      'work/id_rsa.pub'
+    ];
+    expect(secretsOf(...others)).toEqual([]);
+  });
+
+  it('are sent when they are given by themselves', () => {
+    expect(secretsOf('.env', 'server.key', '.ssh/known_hosts')).toEqual([]);
+  });
+
+  it('are parted from the files that are sent', () => {
+    const given = ['work/a.txt', 'work/.env'].map(path => ({ path, file }));
+    expect(withoutSecrets(given).files).toEqual([given[0]]);
+  });
+});
