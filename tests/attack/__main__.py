@@ -69,7 +69,7 @@ def _carried_out(campaign: Campaign, run: Run) -> tuple[float, str]:
 def _table(rows: list[tuple[Campaign, Run, float, str]]) -> str:
     """Return the figures as lines of text."""
     head = ("campaign", "backend", "seconds", *FIGURES, "violations")
-    lines = [head]
+    lines: list[tuple[str, ...]] = [head]
     for campaign, run, seconds, missing in rows:
         figures = tuple(str(run.figures[name]) if name in run.figures else "-" for name in FIGURES)
         ending = (f"not run: {missing}",) if missing else (*figures, str(len(run.violations)))

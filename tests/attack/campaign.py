@@ -42,6 +42,11 @@ class Run:
         self.chance = random.Random(self.seed)
         self.home.mkdir(parents=True)
 
+    @property
+    def is_short(self) -> bool:
+        """Whether one small round is wanted, as in the test suite."""
+        return self.seconds == 0
+
     def rounds(self) -> Iterator[int]:
         """Count rounds from 0 until the time is used up; the first one always happens."""
         end = time.monotonic() + self.seconds

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tests.attack.campaign import Run
 
 KILLS = 10
+SHORT_KILLS = 5
 JOBS = 8
 FUZZ_EXAMPLES = 3
 _COUNTED = re.compile(r"(\d+) (passed|failed|error)")
@@ -23,17 +24,18 @@ _COUNTED = re.compile(r"(\d+) (passed|failed|error)")
 def kills(run: Run) -> None:
     """Kill clients and servers of the data lake; see `tests.kills`."""
     for number in run.rounds():
+        count = SHORT_KILLS if run.is_short else KILLS
         wrong = kill_clients(
             run.home / f"{number}",
-            kills=KILLS,
+            kills=count,
             seed=f"{run.seed}-{number}",
             backend=run.backend,
-            check_every=KILLS,
+            check_every=count,
             say=run.say,
         )
-        run.figures["kills"] += KILLS
+        run.figures["kills"] += count
         for one in wrong:
-            run.violation(one, f"make kills ARGS='--kills {KILLS} --seed {run.seed}-{number} --backend {run.backend}'")
+            run.violation(one, f"make kills ARGS='--kills {count} --seed {run.seed}-{number} --backend {run.backend}'")
 
 
 def lives(run: Run) -> None:

@@ -44,7 +44,7 @@ def forgeries(run: Run) -> None:
         for number in run.rounds():
             for name in run.chance.sample(list(CRATES), 3):
                 _attack_verify(run, place, name, CRATES[name])
-            some = run.chance.sample([name for name in RECORDS if name not in ALWAYS], 2)
+            some = run.chance.sample([name for name in RECORDS if name not in ALWAYS], 1 if run.is_short else 3)
             for name in (*ALWAYS, *some) if number == 0 else some:
                 _attack_import(run, server, f"{name}-{number}", RECORDS[name])
                 _attack_restore(run, f"{name}-{number}", RECORDS[name])
