@@ -55,7 +55,7 @@ def _put(run: Run, server: Server, folder: Path, names: list[str]) -> None:
     shutil.rmtree(target, ignore_errors=True)
     if got.returncode:
         run.violation("what was put cannot be got", got.stderr, *steps)
-    if Path("honest.txt") not in found:
+    if not any(path.name == "honest.txt" for path in found):
         run.violation("an honest file next to a trap is missing", *steps)
     if any(SECRET.encode() in content for content in found.values()):
         run.violation("a file from outside the folder went along", *steps)
