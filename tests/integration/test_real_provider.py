@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.places import Answer, Place, Server
+from tests.servers.hub import hub
 from tests.servers.process import ServerMissing
 from tests.servers.provider import Provider, provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 CLIENT = "acai"
 
@@ -79,3 +81,22 @@ def test_an_id_token_is_no_token_of_the_api(trusting: Trusting) -> None:
     token = trusting.provider.tokens("id-of-ann", CLIENT)["id_token"]
     answer = trusting.server.ask("GET", "/v1/status", token=None, headers={"Authorization": f"Bearer {token}"})
     assert answer.code == "not_signed_in"
+
+
+def test_a_user_of_a_real_hub_signs_in_with_the_token_of_their_server_alone(place: Place, tmp_path: Path) -> None:
+    """The imitation in `test_sign_ins.py` answers as this hub does."""
+    (tmp_path / "hub").mkdir()
+    try:
+        with hub(tmp_path / "hub") as served:
+            server = place.start(ACAI_USER="root", ACAI_JUPYTERHUB_API_URL=served.api_url)
+            for user in ("ann", "bob"):
+                made = server.ask("POST", "/v1/projects/default/users", {"name": user, "role": "viewer"})
+                assert made.status == 201
+            scopes = ("access:servers!server=ann/", "read:users:name!user=ann")
+            answer = server.ask("POST", "/v1/sign-in", {"hub_token": served.token("ann", *scopes)}, token=None)
+            assert (answer.status, answer.json["token"]["user"]) == (201, "ann")
+            for token in (served.token("bob", "read:users:name!user=bob"), "0" * 32):
+                refused = server.ask("POST", "/v1/sign-in", {"hub_token": token}, token=None)
+                assert refused.code == "not_signed_in", refused.body
+    except ServerMissing as missing:
+        pytest.skip(str(missing))
