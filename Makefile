@@ -13,7 +13,7 @@ AGENT_SOURCES := $(wildcard acai_jupyter/agent/*.py acai_jupyter/transfer/*.py) 
 LAB_SOURCES := $(shell find labextension/src labextension/style labextension/schema -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test test-cluster test-pythons check format docs build bench bench-decisions kills lives fuzz contract constraints screenshots clean
+.PHONY: help setup lab test test-cluster test-pythons check format docs build bench bench-decisions attack kills lives fuzz contract constraints screenshots clean
 
 help:  ## Say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -67,6 +67,9 @@ bench: setup  ## Measure, beside the peers; ARGS=startup for one
 
 bench-decisions: setup  ## Hold predictions, plans and chosen machines against measurements of others; ARGS=--write
 	$(BIN)/python -m benchmarks.decisions $(ARGS)
+
+attack: setup  ## Attack a server of its own in many ways; ARGS="power-loss kills --seconds 600 --seed 7"
+	$(BIN)/python -m tests.attack $(ARGS)
 
 kills: setup  ## Kill clients and servers at work, and check; ARGS="--kills 300 --seed 7"
 	$(BIN)/python -m tests.kills $(ARGS)

@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,7 +113,7 @@ def look(path: str) -> Verified:
     try:
         with zipfile.ZipFile(path) as archive:
             return _compared(archive)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, zlib.error) as error:
         raise BadRequest(f"{one_line(path)} is no zip that can be read ({one_line(str(error))}).") from error
 
 
@@ -162,7 +163,7 @@ def _is_same(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], entity: dic
         with archive.open(info) as content:
             while piece := content.read(_PIECE):
                 digest.update(piece)
-    except (zipfile.BadZipFile, EOFError, ValueError):
+    except (zipfile.BadZipFile, EOFError, ValueError, zlib.error):
         return False
     return digest.hexdigest() == entity.get(SHA256)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acai_jupyter.contract.errors import SettingsBroken
 from acai_server.app import object_store_of
 from acai_server.clock import Clock
+from acai_server.objects.durable import make_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +47,7 @@ def database_of(settings: Settings) -> Database:
     from acai_server.db.database import Database
 
     if not settings.database:
-        settings.data_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(settings.data_folder, mode=0o700)
         (settings.data_folder / "acai.db").touch(mode=0o600)
     return Database(settings.database or f"sqlite:///{settings.data_folder / 'acai.db'}", Clock())
 

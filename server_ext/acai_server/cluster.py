@@ -108,9 +108,11 @@ def instance(settings: Settings) -> str:
     path = settings.data_folder / "instance"
     if settings.kubernetes_instance:
         return settings.kubernetes_instance
-    if not path.exists():
-        write_private(path, token_hex(4))
-    return path.read_text().strip()
+    known = path.read_text().strip() if path.exists() else ""
+    if not known:
+        known = token_hex(4)
+        write_private(path, known, durable=True)
+    return known
 
 
 def look(runner: Any) -> Check:

@@ -25,6 +25,7 @@ from acai_server.api.limits import RequestLimits
 from acai_server.api.pools import SIZES, FairPool
 from acai_server.api.proxy import Upstream
 from acai_server.db.schema import has_pending_jobs
+from acai_server.objects.durable import make_folder
 from acai_server.records import ServerRecord, write_private
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ class Host:
 def lock(folder: Path) -> int | None:
     """Lock the data folder for this process, or return None when another has it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder, mode=0o700)
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise SettingsBroken(
@@ -320,12 +321,12 @@ def _secret(path: Path, prefix: str) -> str:
     if known:
         return known
     made = prefix + secrets.token_urlsafe(32)
-    _write(path, made)
+    _write(path, made, durable=True)
     return made
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, *, durable: bool = False) -> None:
     try:
-        write_private(path, text)
+        write_private(path, text, durable=durable)
     except OSError as error:
         raise SettingsBroken(reason=f"{path} cannot be written ({error.strerror})") from error

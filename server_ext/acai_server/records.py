@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from acai_server.objects.durable import flush_folder
+
 
 def home() -> Path:
     """Return the folder of this user's data, also the default of `data_folder`."""
@@ -14,15 +16,20 @@ def home() -> Path:
     return Path(base) / "acai"
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a file that was never readable by anybody else, whole or not at all."""
+def write_private(path: Path, text: str, *, durable: bool = False) -> None:
+    """Write a file that other users can never read, whole or not at all; a durable one survives a power cut."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         partial.replace(path)
+        if durable:
+            flush_folder(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 

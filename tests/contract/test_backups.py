@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
@@ -391,6 +392,79 @@ def test_an_import_goes_on_where_it_was_interrupted(here: JobUser, there: Databa
     Import(there, own.objects, folder, kept(folder)).run()
     came = JobUser(there, HandClock(), objects=own.objects)
     assert came.lake.read("@digits:best") == here.lake.read("@digits:best")
+
+
+def forged(folder: Path, table: str, columns: list[dumps.Column], rows: list[tuple[Any, ...]]) -> None:
+    """Put a file of records into a backup, with a note that fits."""
+    note = form.read_note(folder)
+    tables = dict(note.tables)
+    with form.writing(folder / note.records, table, columns, tables) as file:
+        file.add(rows)
+    rewrite(folder, tables=msgspec.to_builtins(tables))
+
+
+@only_sqlite
+def test_an_export_with_tokens_in_it_is_refused(here: JobUser, there: Database, folder: Path) -> None:
+    """A planted token would let its forger in as any user of the same name, the operator included."""
+    live_in(here)
+    back_up(here, folder, "default")
+    own = elsewhere(there)
+    columns = dumps.columns_of("token")
+    with here.database.reading() as work:
+        tokens = [row for page in work.dumps.rows("token") for row in page]
+    forged(folder, "token", columns, tokens)
+    with pytest.raises(BadRequest, match="see the table 'token'"):
+        Import(there, own.objects, folder, kept(folder)).run()
+    assert rows(there, "project") == 1
+
+
+SQL = [
+    ('file_set" ("id") SELECT 1; --', ["id"], "names a table that no backup has"),
+    ("sqlite_master", ["sql"], "no column 'sql' in a table 'sqlite_master'"),
+    ("alembic_version", ["version_num"], "no column 'version_num'"),
+    ("file_set", ['id") SELECT 1; --'], "is not a column"),
+    ("file_set", ["id", "id"], "a column twice"),
+    ("file_set", ["surprise"], "no column 'surprise'"),
+]
+
+
+@only_sqlite
+@pytest.mark.parametrize(("table", "columns", "said"), SQL, ids=lambda value: str(value)[:20])
+def test_names_in_a_backup_are_not_taken_for_sql(
+    here: JobUser, there: Database, folder: Path, table: str, columns: list[str], said: str
+) -> None:
+    back_up(here, folder)
+    if "/" not in table and '"' not in table:
+        forged(folder, table, [dumps.Column(name, "plain") for name in columns], [(1,) * len(columns)])
+    else:
+        rewrite(folder, tables={table: {"rows": 1, "sha256": ""}})
+    with pytest.raises(BadRequest, match=re.escape(said)):
+        put_back(there, folder)
+    assert "user_account" not in tables_with_rows(there)
+
+
+def tables_with_rows(database: Database) -> set[str]:
+    with database.connect() as connection:
+        found = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
+    return {name for name in found if rows(database, name)}
+
+
+@only_sqlite
+def test_records_outside_a_backup_are_not_read(here: JobUser, there: Database, folder: Path) -> None:
+    note = back_up(here, folder)
+    rewrite(folder, records=f"../{folder.name}/{note.records}")
+    with pytest.raises(BadRequest, match="names a folder of records that no backup has"):
+        put_back(there, folder)
+
+
+@only_sqlite
+def test_records_that_refer_to_nothing_are_not_restored(here: JobUser, there: Database, folder: Path) -> None:
+    live_in(here)
+    back_up(here, folder)
+    forged(folder, "file_set", dumps.columns_of("file_set"), [])
+    with pytest.raises(BadRequest, match="that is not in the backup"):
+        put_back(there, folder)
+    assert "user_account" not in tables_with_rows(there)
 
 
 def test_every_table_is_of_projects_or_known_to_be_not() -> None:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "3"))
 """For each operation, each asked as every role; `make fuzz` takes more."""
+SEEDED = "FUZZ_SEEDED" in os.environ
+"""Whether `--hypothesis-seed` chooses the examples; they are always the same otherwise."""
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SCHEMA = schemathesis.openapi.from_dict(document())
 OPERATIONS: list[Operation] = [result.ok() for result in SCHEMA.get_all_operations() if isinstance(result, Ok)]
@@ -86,7 +88,10 @@ def test_no_request_is_a_fault_and_each_answer_is_as_told(fuzzed: Fuzzed, operat
     strategy = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
 
     @hypothesis.settings(
-        max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+        max_examples=EXAMPLES,
+        derandomize=not SEEDED,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
     )
     @hypothesis.given(case=strategy, data=st.data())
     def ask(case: Case[Any], data: st.DataObject) -> None:

@@ -123,8 +123,11 @@ def _forks() -> Forks:
 
 
 def start(command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path) -> Started:
-    """Start a Python script in a session of its own, which ends with us where Linux can do that."""
-    if sys.platform == "linux":
+    """Start a Python script in a session of its own, which ends with us where Linux can do that.
+
+    What is preloaded takes effect only in a process that is started, not in a fork.
+    """
+    if sys.platform == "linux" and "LD_PRELOAD" not in environment:
         return _forks().start(command, environment=environment, folder=folder, log=log)
     with log.open("wb") as out:
         return subprocess.Popen(command, env=environment, cwd=folder, stdout=out, stderr=out, start_new_session=True)

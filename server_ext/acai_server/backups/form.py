@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
+import zlib
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
@@ -33,6 +35,10 @@ _TYPES: dict[str, Any] = {
     "json": str | None,
     "bool": bool | None,
 }
+_RECORDS = re.compile(r"records-[0-9a-f]{8}\Z")
+_NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+MAX_LINE_BYTES = 256 * 1024**2
+"""A row that is longer is a forgery that would fill the memory: the largest value, a sent request, has 16 MiB."""
 
 
 class RecordsNote(msgspec.Struct, frozen=True):
@@ -98,12 +104,41 @@ def writing(folder: Path, table: str, columns: list[Column], notes: dict[str, Re
 
 def pages(folder: Path, table: str) -> Iterator[tuple[list[Column], list[tuple[Any, ...]]]]:
     """Give a table's rows as they were written, in pages, each with what its columns are."""
-    with gzip.open(folder / f"{table}.jsonl.gz", "rb") as file:
-        head = msgspec.json.decode(file.readline(), type=_Head)
-        row: Any = tuple[tuple(_TYPES[column.kind] for column in head.columns)]  # type: ignore[misc]  # made as it runs
-        decoder = msgspec.json.Decoder(row)
-        while lines := list(islice(file, PAGE)):
-            yield head.columns, decoder.decode_lines(b"".join(lines))
+    path = folder / f"{table}.jsonl.gz"
+    with gzip.open(path, "rb") as file:
+        try:
+            head = msgspec.json.decode(_line(file), type=_Head)
+            _check_head(head, table)
+            row: Any = tuple[tuple(_TYPES[column.kind] for column in head.columns)]  # type: ignore[misc]  # made as it runs
+            decoder = msgspec.json.Decoder(row)
+        except (msgspec.MsgspecError, ValueError, EOFError, zlib.error, OSError) as error:
+            raise BadRequest(f"{path} does not begin like a table's records: {error}. Use another backup.") from error
+        while page := _page(path, file, decoder):
+            yield head.columns, page
+
+
+def _page(path: Path, file: gzip.GzipFile, decoder: msgspec.json.Decoder[Any]) -> list[tuple[Any, ...]]:
+    try:
+        return [decoder.decode(line) for line in islice(iter(lambda: _line(file), b""), PAGE)]
+    except (msgspec.MsgspecError, ValueError, EOFError, zlib.error, OSError) as error:
+        raise BadRequest(f"{path} has a row that cannot be read: {error}. Use another backup.") from error
+
+
+def _line(file: gzip.GzipFile) -> bytes:
+    line = file.readline(MAX_LINE_BYTES)
+    if len(line) == MAX_LINE_BYTES:
+        raise ValueError(f"a line has more than {MAX_LINE_BYTES // 1024**2} MiB")
+    return line
+
+
+def _check_head(head: _Head, table: str) -> None:
+    """Names of columns go into SQL: they have to look like names."""
+    names = [column.name for column in head.columns]
+    if head.table != table or len(set(names)) < len(names):
+        raise ValueError(f"it names the table '{head.table[:80]}' or a column twice")
+    odd = next((one for one in head.columns if not _NAME.match(one.name) or one.kind not in _TYPES), None)
+    if odd is not None:
+        raise ValueError(f"'{odd.name[:80]}' of the kind '{odd.kind[:80]}' is not a column")
 
 
 def objects_of(folder: Path) -> Iterator[list[KeptObject]]:
@@ -126,6 +161,10 @@ def read_note(folder: Path) -> Note:
         raise BadRequest(f"{folder / NOTE} is not what a backup says of itself: {error}.") from error
     if note.form != FORM:
         raise BadRequest(f"{folder} has the form {note.form}, and this ACAI knows {FORM}. Use the one that made it.")
+    odd = next((name for name in note.tables if not _NAME.match(name)), None)
+    if odd is not None or not _RECORDS.match(note.records):
+        what = "folder of records" if odd is None else "table"
+        raise BadRequest(f"{folder / NOTE} names a {what} that no backup has: '{(odd or note.records)[:80]}'.")
     return note
 
 

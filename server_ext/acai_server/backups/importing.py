@@ -10,7 +10,7 @@ from acai_jupyter.contract.ids import ObjectKey, ProjectId
 from acai_jupyter.contract.states import JobState
 from acai_server.backups import form
 from acai_server.backups.copying import copy, has, in_threads
-from acai_server.db import schema
+from acai_server.db import dumps, schema
 from acai_server.db.renumbering import Renumbering
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Import:
                 "bring both servers to one version, and export again"
             )
         form.check(self._folder, note)
+        self._check_tables()
         project = self._room_for(name or note.project)
         with self._database.reading() as work:
             numbers = Renumbering(work.dumps, note.project_id, project)
@@ -55,6 +56,17 @@ class Import:
         with self._database.writing() as work:
             self._write(work, Renumbering(work.dumps, note.project_id, project), project)
         return note
+
+    def _check_tables(self) -> None:
+        """Refuse everything that an export does not have: what is forged could bring a token of a user who is here."""
+        expected = {name for name in dumps.TABLES if dumps.of_project(name)}
+        odd = sorted(expected ^ set(self.note.tables))
+        if odd:
+            raise BadRequest(f"{self._folder} is not what an export writes: see the table '{odd[0]}'. Export again.")
+        for table in self.note.tables:
+            for columns, _ in form.pages(self._folder / self.note.records, table):
+                if columns != dumps.columns_of(table):
+                    raise BadRequest(f"{self._folder} has other columns of '{table}' than an export. Export again.")
 
     def _room_for(self, name: str) -> ProjectId:
         """Make the project, which nobody is in yet; one that an interrupted import has left is gone on with."""

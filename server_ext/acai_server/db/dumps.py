@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import JSON, Boolean, LargeBinary, text
+from sqlalchemy import JSON, Boolean, LargeBinary, inspect, text
+from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError
 
+from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.query.builtin import SubjectKind
 from acai_server.db import batches, rows
 from acai_server.db.tables import ProjectRow, Table, UtcDateTime
@@ -122,10 +124,24 @@ class DumpRecords:
         return f'CAST("{column.name}" AS TEXT)' if column.kind == "json" else f'"{column.name}"'
 
     def add(self, name: str, columns: list[Column], values: list[tuple[Any, ...]]) -> None:
-        """Write rows as they are, with their ids."""
+        """Write rows as they are, with their ids. What does not fit into the table is refused."""
         times = [] if self._is_postgres else [at for at, column in enumerate(columns) if column.kind == "time"]
         stored = [_converted(row, [(at, self._as_stored) for at in times]) for row in values] if times else values
-        batches.load_into(self._session, name, [column.name for column in columns], stored)
+        known = self._columns(name)
+        if odd := next((column.name for column in columns if column.name not in known), None):
+            raise BadRequest(f"The records do not fit: there is no column '{odd}' in a table '{name}'.")
+        try:
+            batches.load_into(self._session, name, [column.name for column in columns], stored)
+        except (DataError, IntegrityError, InterfaceError, ProgrammingError, OverflowError) as error:
+            reason = str(getattr(error, "orig", error)).partition("\n")[0]
+            raise BadRequest(f"The records of '{name}' do not fit into its table: {reason}.") from error
+
+    def _columns(self, name: str) -> set[str]:
+        """Return what columns a table of ours has in the database, which may be of an older revision."""
+        inspector = inspect(self._session.connection())
+        if name == "alembic_version" or name not in inspector.get_table_names():
+            return set()
+        return {str(column["name"]) for column in inspector.get_columns(name)}
 
     def _as_stored(self, moment: Any) -> Any:
         return batches.as_stored(self._session, moment)

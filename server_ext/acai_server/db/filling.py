@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from acai_jupyter.contract.errors import Conflict, DatabaseNewer
+from acai_jupyter.contract.errors import BadRequest, Conflict, DatabaseNewer
 from acai_server.db import schema
 
 if TYPE_CHECKING:
@@ -67,4 +67,8 @@ def _finish(session: Session, work: Work) -> None:
     connection = session.connection()
     if schema.revision(connection) != schema.HEAD:
         schema.bring_to(connection, schema.HEAD)
+    if connection.dialect.name == "sqlite":  # PostgreSQL has checked each row
+        broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+        if broken is not None:
+            raise BadRequest(f"A record of '{broken[0]}' refers to one of '{broken[2]}' that is not in the backup.")
     work.dumps.count_on()

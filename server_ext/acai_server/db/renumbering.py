@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.query.builtin import SubjectKind
 from acai_server.db.dumps import SUBJECTS, numbered, references
 
@@ -56,7 +57,13 @@ class Renumbering:
         return tuple(row.values())
 
     def _at(self, name: str, old: int | None) -> int | None:
-        return None if old is None else self._new[name][old]
+        if old is None:
+            return None
+        try:
+            return self._new[name][old]
+        except (KeyError, TypeError):
+            reason = f"a record refers to number {old!r:.40} of '{name}', which is not in the export. Export again"
+            raise BadRequest(f"The project cannot be imported: {reason}.") from None
 
     def _kind(self, row: dict[str, Any]) -> SubjectKind:
         return SubjectKind(row["subject_kind"]) if "subject_kind" in row else self._kinds[row["key_id"]]

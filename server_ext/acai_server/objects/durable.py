@@ -62,17 +62,20 @@ def partial_file(folder: Path, name: str, key: ObjectKey) -> Iterator[PartialFil
         partial.drop()
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path, mode: int = 0o777) -> None:
     """Make a folder, and those above it, such that a power cut does not take them."""
     if not folder.is_dir():
         make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True, mode=mode)
         flush_folder(folder.parent)
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush a folder's names to the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Flush a folder's names to the disk, unless this user may write to it but not read it."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:
+        return
     try:
         os.fsync(descriptor)
     finally:

@@ -1,0 +1,35 @@
+"""All campaigns by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from tests.attack import existing
+from tests.attack.access import access
+from tests.attack.campaign import Campaign
+from tests.attack.clients import slow_clients
+from tests.attack.folders import hostile_folders
+from tests.attack.forgeries import forgeries
+from tests.attack.jobs import hostile_jobs
+from tests.attack.ordinary_user import ordinary_user
+from tests.attack.power.loss import power_loss
+from tests.attack.restrictions import restrictions
+from tests.attack.stores import disk_faults, store_faults
+
+STORES = ("folder", "s3", "postgres", "team")
+CAMPAIGNS = {
+    one.name: one
+    for one in (
+        Campaign("kills", "clients and servers may be killed at any moment", existing.kills, STORES),
+        Campaign("lives", "every job has one right end, whoever is killed", existing.lives, STORES),
+        Campaign("fuzz", "no request is a fault, and each answer is as documented", existing.fuzz, STORES),
+        Campaign("access", "who may not is refused, learns nothing and changes nothing", access),
+        Campaign("restrictions", "who is not let through by both of two restrictions sees nothing", restrictions),
+        Campaign("forgeries", "forged crates and backups do no harm", forgeries),
+        Campaign("hostile-jobs", "a job that means harm harms only itself", hostile_jobs),
+        Campaign("hostile-folders", "a stranger's folder takes nothing along and is not obeyed", hostile_folders),
+        Campaign("slow-clients", "nobody waits for clients that are slow, silent or gone", slow_clients),
+        Campaign("store-faults", "an S3 server that fails costs patience, never data", store_faults),
+        Campaign("disk-faults", "a disk that fails costs an error, never data", disk_faults),
+        Campaign("power-loss", "what was acknowledged survives a power cut", power_loss),
+        Campaign("ordinary-user", "nothing needs root", ordinary_user),
+    )
+}
