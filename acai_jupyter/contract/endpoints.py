@@ -186,6 +186,14 @@ FETCH_FILES = Endpoint(
     files.FetchPage,
     body=files.FetchFiles,
 )
+REPORT_DAMAGE = Endpoint(
+    "report_damage",
+    "POST",
+    f"{PROJECT}/files/damage",
+    "Report files that could not be read; the server looks into the store itself, and marks those that are damaged.",
+    files.DamageVerdict,
+    body=files.DamageReport,
+)
 REMOVE_FILES = Endpoint(
     "remove_files",
     "POST",

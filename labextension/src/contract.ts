@@ -4,6 +4,7 @@
 export const QUESTIONS: readonly string[] = [
   'compare',
   'drawings',
+  'files/damage',
   'files/fetch',
   'find',
   'find/count',
@@ -587,6 +588,21 @@ export interface ICreatedProject {
 export interface ICreatedUser {
   user: IProjectUser;
   issued: IIssuedToken;
+}
+
+/**
+ * Report files whose bytes were missing, too few, or not those of their hash.
+ */
+export interface IDamageReport {
+  files: IReportedFile[];
+}
+
+/**
+ * What the server found when it looked for itself.
+ */
+export interface IDamageVerdict {
+  damaged: string[];
+  is_pending?: boolean;
 }
 
 /**
@@ -1724,6 +1740,14 @@ export interface IRemovedFileSets {
 export interface IRemovedFiles {
   removed: IRemoved[];
   kept: IKeptFile[];
+}
+
+/**
+ * A file version that a reader could not read.
+ */
+export interface IReportedFile {
+  path: string;
+  version: number;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from acai_server.lake.aliases import Aliases
@@ -10,6 +11,7 @@ from acai_server.lake.composing import Composing
 from acai_server.lake.files import Files
 from acai_server.lake.filesets import FileSets
 from acai_server.lake.garbage import Collections
+from acai_server.lake.integrity.damage import Damages
 from acai_server.lake.keeping import GRACE, Keeping
 from acai_server.lake.removing import Removals
 from acai_server.lake.restricting import Restrictions
@@ -18,6 +20,7 @@ from acai_server.lake.tidying import Tidying
 from acai_server.lake.uploads import Uploads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import timedelta
 
     from acai_server.db.database import Database
@@ -36,9 +39,11 @@ class Lake:
         *,
         grace: timedelta = GRACE,
         uploads_per_user: int = 0,
+        ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.tidying = Tidying(database, objects, direct)
-        self.uploads = Uploads(database, objects, direct, self.tidying, uploads_per_user)
+        self.damages = Damages(database, objects, ticks=ticks)
+        self.uploads = Uploads(database, objects, direct, self.tidying, self.damages, uploads_per_user)
         self.files = Files(database, objects, direct)
         self.removals = Removals(database)
         self.file_sets = FileSets(database)
