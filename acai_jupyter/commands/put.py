@@ -51,7 +51,14 @@ def put(client: Client, arguments: Namespace) -> Result:
     plan = Plan(arguments.file_set, _storage(arguments.storage), _label(arguments))
     with Progress(quiet=arguments.no_progress) as progress:
         watcher = Watcher(on_file=progress.advance)
-        result = upload(client, _merged(found), plan, memory=_memory(client, arguments), watcher=watcher)
+        result = upload(
+            client,
+            _merged(found),
+            plan,
+            memory=_memory(client, arguments),
+            watcher=watcher,
+            again=lambda: _merged([_walked(source, arguments) for source in arguments.sources]),
+        )
     return Result(_line(result, time.monotonic() - began), result, "upload")
 
 

@@ -44,8 +44,9 @@ GET_READINESS = Endpoint(
     "get_readiness",
     "GET",
     "/v1/ready",
-    "Whether the server can serve: its database answers, or the server it is attached to is known.",
-    projects.Health,
+    "Whether the server can serve: its database answers, or the server it is attached to is known. With the number of "
+    "damaged contents.",
+    projects.Readiness,
     access=Access.NOTHING,
 )
 GET_METRICS = Endpoint(

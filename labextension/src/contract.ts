@@ -1686,6 +1686,14 @@ export interface IRate {
 }
 
 /**
+ * A server that can serve.
+ */
+export interface IReadiness {
+  status?: 'ok';
+  damaged_files?: number | null;
+}
+
+/**
  * Delete a version, or all versions of a name that is given without one; with `undo` bring them back.
  * `files` also deletes the file versions that no other file set holds, but not the newest of a path.
  */

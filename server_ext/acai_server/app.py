@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.events.protocol import EventBus
     from acai_server.lake.direct import DirectPath
+    from acai_server.lake.integrity.scrubber import Scrubber
     from acai_server.objects.protocol import ObjectStore
     from acai_server.objects.signing import UrlSigner
     from acai_server.provisioner.prices import Prices
@@ -193,6 +194,17 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         min=0.0,
         help="Seconds after an upload before its contents are hashed again in the background. A wrong one is not "
         "handed out, and another user's upload leans only on what was checked.",
+    ).tag(config=True)
+
+    scrub_days = Float(
+        30.0,
+        min=0.0,
+        help="Days within which the server looks once at every stored content: on a disk it hashes them, in a bucket "
+        "it compares existence and size. 0: never; then only what readers had trouble with is looked at.",
+    ).tag(config=True)
+    scrub_reads_s3 = Bool(
+        default_value=False,
+        help="Whether that also reads and hashes the contents in a bucket, which costs one download of everything.",
     ).tag(config=True)
 
     grace_days = Float(
@@ -369,8 +381,6 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             grace=timedelta(days=settings.grace_days),
             uploads_per_user=settings.uploads_per_user,
         )
-        collector = UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days))
-        checker = BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds))
         opened.callback(lake.collections.stop)
         garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)
         for loop in (
@@ -379,8 +389,9 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             profiler,
             keeper,
             EventPruner(database),
-            collector,
-            checker,
+            UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days)),
+            BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds)),
+            _scrubber(settings, database, objects),
             garbage,
             credentials.uses,
         ):
@@ -439,6 +450,14 @@ def _database(settings: Settings, clock: Clock, bus: EventBus, opened: ExitStack
         in_step.step()
         in_step.start()
     return database
+
+
+def _scrubber(settings: Settings, database: Database, objects: ObjectStore) -> Scrubber:
+    from acai_server.lake.integrity.scrubber import Scrubber
+
+    period = timedelta(days=settings.scrub_days) if settings.scrub_days else None
+    reads_content = objects.name != "s3" or settings.scrub_reads_s3
+    return Scrubber(database, objects, period=period, reads_content=reads_content)
 
 
 def _prices(settings: Settings, database: Database, runner: Runner) -> Prices:

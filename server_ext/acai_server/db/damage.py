@@ -175,7 +175,7 @@ class DamageRecords:
 
     def suspect_key(self, key: ObjectKey, now: datetime) -> None:
         """Have the scrubber read an object before all others."""
-        where = (ObjectRow.key == key, ObjectRow.suspected_at.is_(None))
+        where = (ObjectRow.key == key, ObjectRow.suspected_at.is_(None), ObjectRow.emptied_at.is_(None))
         self._session.execute(update(ObjectRow).where(*where).values(suspected_at=now))
 
     def doubtful(self, checked_before: datetime, limit: int) -> list[int]:
@@ -198,6 +198,10 @@ class DamageRecords:
         moments = (as_stored(self._session, until), holder, as_stored(self._session, now))
         taken = batches.changed(self._session, _CLAIM, holder, *moments)
         return taken == 1
+
+    def release(self, holder: str, now: datetime) -> None:
+        """Let another server take the pass."""
+        self._session.execute(update(ScrubPassRow).where(ScrubPassRow.holder == holder).values(held_until=now))
 
     def scrub_pass(self) -> ScrubPass:
         """Return how far the pass is."""

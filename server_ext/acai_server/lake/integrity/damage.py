@@ -36,6 +36,8 @@ REFILL_SECONDS = 60.0
 """Reports together make the server read at most so many bytes in so many seconds; the rest waits for the scrubber."""
 SOUND_SECONDS = 600.0
 """A content that was read and found sound is not read for another report for this long."""
+CONTENTS = "contents"
+"""The name of the check."""
 NAMED = 10
 """File names in one line of a checkup."""
 _REMEMBERED = 10_000
@@ -186,14 +188,14 @@ class Damages:
             files = work.damage.files(project, NAMED) if count else []
         if not count:
             if not (total and sees_all_projects):
-                return Check("contents", Finding.OK, "no file is known to be damaged")
+                return Check(CONTENTS, Finding.OK, "no file is known to be damaged")
             said = f"{total:,} damaged contents, none in this project; run acai-server repair to see them."
-            return Check("contents", Finding.FAILED, said)
+            return Check(CONTENTS, Finding.FAILED, said)
         named = ", ".join(f"{file.path}:{file.version}" for file in files)
         more = f" and {count - len(files):,} more" if count > len(files) else ""
         said = f"{count:,} damaged {'file' if count == 1 else 'files'}: {named}{more}."
         heal = " Put the same files again to heal them; acai-server repair --heal looks for other copies."
-        return Check("contents", Finding.FAILED, said + heal)
+        return Check(CONTENTS, Finding.FAILED, said + heal)
 
 
 def first_damaged(work: Work, stored: StoredUpload, root: bytes, chunks: dict[bytes, bytes]) -> str | None:
