@@ -13,14 +13,17 @@ import logging
 import time
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from acai_jupyter.contract.errors import AcaiError, ObjectNotFound
+from acai_server.db.damage import OVERHEAD_BYTES
 from acai_server.lake.integrity.reading import damaged_blobs
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from acai_server.db.blobs import RecordedObject, StoredObject
@@ -33,6 +36,8 @@ AGAIN = timedelta(days=1)
 """After this long an object with damaged contents is read again: its file may have been restored from a backup."""
 LEASE = timedelta(minutes=10)
 _AT_ONCE = 20
+_FAILURES = 3
+"""After so many failures in one step the store counts as unavailable; fewer are objects that it cannot read."""
 _log = logging.getLogger(__name__)
 
 
@@ -72,16 +77,22 @@ class Scrubber(Periodic):
             return False
         with self._database.reading() as work:
             doubtful = work.damage.doubtful(work.clock.now() - AGAIN, _AT_ONCE)
+        failures = 0
         for number in doubtful:
-            if not self._took(number):
+            failures += not self._tried(self._read, number)
+            if failures >= _FAILURES or self._must_stop():
                 return False
         due = self._due()
         for one in due:
-            if not (self._took(one.id) if self._reads_content else self._is_there(one)):
+            is_done = self._tried(self._read, one.id) if self._reads_content else self._tried(self._compare, one)
+            failures += not is_done
+            if failures >= _FAILURES or self._must_stop():
                 return False
             with self._database.writing() as work:
+                if not is_done:
+                    work.damage.suspect([one.id], work.clock.now())
                 work.damage.passed(one)
-        return bool(doubtful or due)
+        return bool(due) or (bool(doubtful) and not failures)
 
     def _holds_pass(self) -> bool:
         """Claim the pass, or keep it; says whether no other server is at it."""
@@ -107,19 +118,23 @@ class Scrubber(Periodic):
             with self._database.writing() as work:
                 work.damage.begin_pass(now)
             return []
-        return following if state.done_bytes < elapsed * state.total_bytes else []
+        before = accumulate((one.size_bytes + OVERHEAD_BYTES for one in following), initial=state.done_bytes)
+        allowed = elapsed * state.total_bytes
+        return [one for one, done in zip(following, before, strict=False) if done < allowed]
 
-    def _took(self, number: int) -> bool:
-        """Read an object and write down what was found; says whether to go on with the next."""
+    def _tried(self, look: Callable[[Any], None], what: Any) -> bool:
+        """Look at an object and rest; says whether the store answered."""
         began = time.monotonic()
         try:
-            self._read(number)
+            look(what)
         except AcaiError as error:
-            _log.warning("An object could not be read to verify it; it will be tried later: %s", error)
+            _log.warning("An object could not be verified; it will be tried later: %s", error)
             return False
-        return not self._stopped.wait((time.monotonic() - began) * self._rest)
+        self._stopped.wait((time.monotonic() - began) * self._rest)
+        return True
 
     def _read(self, number: int) -> None:
+        """Hash an object's contents and record what was found."""
         with self._database.reading() as work:
             stored = work.blobs.object(number)
         if stored is None:
@@ -139,19 +154,15 @@ class Scrubber(Periodic):
                 work.events.record(stored.project_id, "blobs_healed", stored.key, creator=stored.creator)
         _tell(stored, set(wrong))
 
-    def _is_there(self, one: RecordedObject) -> bool:
-        """Compare an object's size, and suspect it if that is not the recorded one; says whether to go on."""
+    def _compare(self, one: RecordedObject) -> None:
+        """Compare an object's size, and suspect the object if that is not the recorded one."""
         try:
             size = self._objects.size(one.key)
         except ObjectNotFound:
             size = -1
-        except AcaiError as error:
-            _log.warning("The size of an object could not be asked; it will be tried later: %s", error)
-            return False
         if size != one.size_bytes:
             with self._database.writing() as work:
                 work.damage.suspect([one.id], work.clock.now())
-        return not self._stopped.is_set()
 
     def _must_stop(self) -> bool:
         """Keep the pass while a large object is read; says whether to stop."""
