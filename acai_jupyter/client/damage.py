@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.errors import AcaiError, BlobQuarantined
 from acai_jupyter.contract.files import DamageReport, ReportedFile
-from acai_jupyter.transfer.errors import LostBytes, Refused, TransferError, WrongBytes
+from acai_jupyter.transfer.errors import TransferError, may_be_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
     from acai_jupyter.client.http import Client
     from acai_jupyter.contract.files import Place
 
-_NOT_THERE = (400, 404, 410, 416)
-"""What stores answer for an object that is missing or shorter than recorded."""
 _AT_ONCE = 1000
 _NAMED = 3
-
-
-def may_be_damage(error: TransferError) -> bool:
-    """Whether an error suggests that the store has lost or changed the bytes."""
-    return isinstance(error, WrongBytes | LostBytes) or (isinstance(error, Refused) and error.status in _NOT_THERE)
 
 
 @contextmanager

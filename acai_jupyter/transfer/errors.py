@@ -63,6 +63,15 @@ class Stopped(TransferError):
         return self
 
 
+_NOT_THERE = {400, 404, 410, 416}
+"""What stores answer for an object that is missing or shorter than recorded."""
+
+
+def may_be_damage(error: TransferError) -> bool:
+    """Whether an error suggests that the store has lost or changed the bytes."""
+    return isinstance(error, (WrongBytes, LostBytes)) or (isinstance(error, Refused) and error.status in _NOT_THERE)
+
+
 def not_written(what: str, error: OSError) -> TransferError:
     """Return what to say when something here cannot be written."""
     if error.errno in _NO_ROOM:

@@ -326,6 +326,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     from acai_server.lake.checker import BlobChecker
     from acai_server.lake.collector import UploadCollector
     from acai_server.lake.garbage import GarbageCollector
+    from acai_server.lake.integrity.damage import Damages
     from acai_server.lake.service import Lake
     from acai_server.metadata.service import Attributes
     from acai_server.objects.signing import UrlSigner
@@ -354,6 +355,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         accounts = Accounts(database, prices)
         budgets = Budgets(database, accounts)
         alone = database.name == "sqlite"  # else an attempt that the runner does not know may be just being started
+        damages = Damages(database, objects)
         engine = Engine(
             database,
             objects,
@@ -368,6 +370,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             place="" if alone else _place(settings, runner),
             patience_seconds=0.0 if alone else OTHERS_PATIENCE_SECONDS,
             signing=object_store_of(settings, signer, at_jobs) if at_jobs else None,
+            on_unread=damages.look_into,
         )
         profiler = Profiler(database, engine, prices, settings.limits(), provisioner, credentials.sight_later)
         keeper = BudgetKeeper(database, budgets, accounts, engine)
@@ -380,6 +383,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             direct,
             grace=timedelta(days=settings.grace_days),
             uploads_per_user=settings.uploads_per_user,
+            damages=damages,
         )
         opened.callback(lake.collections.stop)
         garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)

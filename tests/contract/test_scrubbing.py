@@ -141,7 +141,7 @@ def test_two_servers_do_not_scrub_the_same_object_twice(user: LakeUser, days: Da
     assert counting.reads == len(BODIES)
     days.go_on(LEASE)
     flip_first(user)
-    user.lake.damages.suspect(objects_of(user)[0])
+    suspect_first(user, days)
     run(servers[1])
     with pytest.raises(BlobQuarantined):  # the second takes over when the first has not been seen for a while
         user.fetch("/0")
@@ -152,7 +152,7 @@ def test_without_a_period_only_what_is_suspected_is_read(user: LakeUser, days: D
     counting = Counting(user.objects)
     one = scrubber(user, counting, period=None)
     flip_first(user)
-    user.lake.damages.suspect(objects_of(user)[0])
+    suspect_first(user, days)
     days.go_on(PERIOD)
     run(one)
     assert counting.reads == 1
@@ -181,6 +181,12 @@ def test_a_loop_can_be_ended_twice(user: LakeUser) -> None:
     one.start()
     one.stop()
     one.stop()
+
+
+def suspect_first(user: LakeUser, days: Days) -> None:
+    with user.database.writing() as work:
+        first = min(work.damage.every(user.member.project_id))
+        work.damage.suspect([first.id], days.now(), days.now())
 
 
 def flip_first(user: LakeUser) -> None:

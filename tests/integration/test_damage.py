@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acai_jupyter.contract.errors import AcaiError, BlobQuarantined
 from tests.integration.lakes import FOLDERS, KINDS, Lake, lake
+from tests.integration.places import BIN, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,3 +117,126 @@ def test_the_doctor_names_damaged_files_and_readiness_counts_them(on_disk: Lake)
     checks = {check["name"]: check for check in on_disk.server.get("/v1/checkup")["checks"]}
     assert checks["contents"]["finding"] == "failed"
     assert checks["contents"]["said"].startswith("3 damaged files: /d/a:1, /d/b:1, /d/c:1.")
+
+
+def repair(found: Lake, *words: str, status: int) -> str:
+    """Run `acai-server repair` while the server runs; returns what it said."""
+    command = [str(BIN / "acai-server"), "repair", *words]
+    environment = found.place.environment
+    if found.s3 is not None:
+        environment = environment | found.s3.environment
+        environment |= {"ACAI_OBJECT_STORE": "s3", "ACAI_S3_BUCKET": found.bucket, "ACAI_S3_ENDPOINT_URL": found.s3.url}
+    done = subprocess.run(
+        command, env=environment, cwd=found.place.work, capture_output=True, text=True, check=False, timeout=200
+    )
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(params=["direct", pytest.param("s3", marks=pytest.mark.s3)])
+def repaired(request: pytest.FixtureRequest, own_home: Path) -> Iterator[Lake]:
+    with lake(request.param, own_home, request) as made:
+        yield made
+
+
+def test_repair_names_damaged_files_and_heals_them_from_a_folder(repaired: Lake) -> None:
+    put(repaired)
+    assert "No content is damaged." in repair(repaired, status=0)
+    drop_all(repaired)
+    said = repair(repaired, "default", status=6)
+    assert "3 contents are damaged" in said
+    assert "/d/b:1 (400 bytes" in said
+    assert "in file sets d:1" in said
+    assert "3 contents are still damaged. Put the same files again" in said
+    copies = repaired.place.work / "copies"
+    for name in ("a", "b"):
+        repaired.place.write(f"copies/deep/{name}.copy", FILES[name])
+    repaired.place.write("copies/c", b"delta" * 100)  # of the same size
+    said = repair(repaired, "--heal", "--from", str(copies), status=6)
+    assert f"default: healed from {copies}: 2." in said
+    assert "1 content is still damaged" in said
+    assert (repaired.cat("/d/a@d:1"), repaired.cat("/d/b")) == (FILES["a"], FILES["b"])
+    repaired.typed("put", "data", "/d")
+    assert "No content is damaged." in repair(repaired, status=0)
+
+
+def test_repair_finds_what_was_restored_and_with_read_what_has_rotted(repaired: Lake) -> None:
+    if repaired.s3 is not None:
+        pytest.skip("bytes are changed on the disk")
+    put(repaired)
+    (pack,) = packs(repaired)
+    body = pack.read_bytes()
+    pack.write_bytes(body[:-1] + b"?")
+    assert "No content is damaged." in repair(repaired, status=0)
+    assert "/d/c:1" in repair(repaired, "--read", status=6)
+    pack.write_bytes(body)
+    assert "No content is damaged." in repair(repaired, status=0)
+    assert repaired.cat("/d/c") == FILES["c"]
+
+
+def test_repair_heals_from_a_backup_and_from_the_cache_of_job_inputs(on_disk: Lake) -> None:
+    put(on_disk)
+    backup = on_disk.place.home / "backup"
+    made = subprocess.run(
+        [str(BIN / "acai-server"), "backup", str(backup)],
+        env=on_disk.place.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert made.returncode == 0, made.stderr
+    drop_all(on_disk)
+    name = hashlib.sha256(FILES["a"]).hexdigest()
+    cached = on_disk.place.data / "cache" / name[:2] / name
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    cached.write_bytes(FILES["a"])
+    said = repair(on_disk, "--heal", "--from", str(backup), status=0)
+    assert "healed from the cache of job inputs: 1." in said
+    assert f"healed from {backup}: 2." in said
+    for path, content in FILES.items():
+        assert on_disk.cat(f"/d/{path}") == content
+
+
+def test_a_job_whose_input_is_lost_fails_and_repair_says_how_to_make_it_again(repaired: Lake) -> None:
+    make = "import pathlib; pathlib.Path('output/made').write_text('made' * 500)"
+    assert run(repaired, 1, "--output", "made", "--", "python", "-c", make)["state"] == "finished"
+    drop_made(repaired)
+    use = ("--input", "made", "--", "python", "-c", "print('never')")
+    assert "an input could not be fetched" in run(repaired, 2, *use)["reason"]
+    until(lambda: repaired.server.get("/v1/ready")["damaged_files"] == 1, "the job's report")
+    assert (
+        "the stored bytes of its input '/made/made:1' are damaged; put a good copy" in run(repaired, 3, *use)["reason"]
+    )
+    said = repair(repaired, status=6)
+    assert "in file sets made:1" in said
+    assert "input of jobs 2, 3" in said
+    assert "made by job 1; make it again with: acai replay 1 --project default" in said
+    reach = {"ACAI_URL": repaired.server.root, "ACAI_TOKEN": repaired.server.token}
+    replayed = repaired.place.acai("replay", "1", "--project", "default", **reach)
+    assert replayed.returncode == 0, replayed.stderr
+    assert repaired.cat("/made/made@made:1") == b"made" * 500
+    assert "No content is damaged." in repair(repaired, status=0)
+
+
+def run(found: Lake, number: int, *words: str) -> dict[str, Any]:
+    """Submit a job, wait for its end and return it."""
+    found.shell("submit", "--detach", *words)
+
+    def ended() -> Any:
+        job = found.server.get(f"/v1/projects/default/jobs/{number}")
+        return job if job["ended_at"] else None
+
+    job: dict[str, Any] = until(ended, f"the end of job {number}")
+    return job
+
+
+def drop_made(found: Lake) -> None:
+    """Delete what the job kept as its output."""
+    keys = [key for key in found.stored() if "/jobs/1/" in key and "/pack" in key]
+    assert keys, found.stored()
+    for key in keys:
+        if found.s3 is None:
+            (found.place.data / "objects" / key).unlink()
+        else:
+            found.s3.client().delete_object(Bucket=found.bucket, Key=key)

@@ -112,7 +112,7 @@ class ObjectHandler(BaseHandler):
         try:
             size = await self.in_thread(self.services.objects.size, self._key)
         except ObjectNotFound:
-            await self.in_thread(self.services.lake.damages.suspect, self._key)
+            await self.in_thread(self.services.lake.damages.not_found, self._key)
             raise
         start, end = self._range(size)
         self.set_header("Content-Length", str(end - start))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 
-from acai_jupyter.contract.ids import JobNumber, ObjectKey, ProjectId
+from acai_jupyter.contract.ids import JobNumber, ObjectKey, ProjectId, UserId
+from acai_jupyter.contract.states import StorageClass
 from acai_server.db import batches
 from acai_server.db.blobs import DAMAGED, RecordedObject
 from acai_server.db.tables import BlobRow, ObjectRow, ScrubPassRow, UploadSessionRow
@@ -39,6 +40,16 @@ _COPIES = """
 _ALL_COPIES = """
     SELECT b.sha256, o.key, b."offset", b.size_bytes
     FROM blob b JOIN object o ON o.id = b.object_id WHERE b.project_id = ? AND b.sha256 IN"""
+_CONTENTS = f"""
+    SELECT b.sha256, b.size_bytes, min(s.user_id), min(s.storage) {DAMAGED} AND b.project_id = ?
+    GROUP BY b.sha256, b.size_bytes ORDER BY b.sha256"""
+_SET_VERSIONS = """
+    SELECT n.name, w.number, w.id, w.root FROM file_set_version w JOIN file_set n ON n.id = w.file_set_id
+    WHERE n.project_id = ? AND w.deleted_at IS NULL ORDER BY w.id"""
+_USING = """
+    SELECT DISTINCT i.file_set_version_id, j.number FROM job_input i JOIN job j ON j.id = i.job_id
+    WHERE j.project_id = ? AND i.file_set_version_id IN"""
+_PROJECTS = "SELECT id, name FROM project ORDER BY name"
 _RELIED = """
     SELECT DISTINCT o.id, o.key, o.size_bytes
     FROM file_version v JOIN blob b ON b.project_id = ? AND b.sha256 = v.sha256 AND NOT b.is_wrong
@@ -47,6 +58,7 @@ _RELIED = """
 _COMMITTED = """
     SELECT o.id, o.key, o.size_bytes FROM object o JOIN upload_session s ON s.id = o.session_id
     WHERE o.project_id = ? AND o.emptied_at IS NULL AND s.commit_number IS NOT NULL"""
+_BY_KEY = _COMMITTED.replace("SELECT o.id", "SELECT o.project_id, o.id").replace("o.project_id = ?", "o.key = ?")
 _HOLDING = """
     SELECT DISTINCT o.id, o.key, o.size_bytes FROM blob b JOIN object o ON o.id = b.object_id
     WHERE b.project_id = ? AND NOT b.is_wrong AND b.sha256 IN"""
@@ -90,6 +102,24 @@ class StoredPlace(NamedTuple):
     size_bytes: int
 
 
+class DamagedContent(NamedTuple):
+    """A content that is damaged in every copy, and whose upload it came with."""
+
+    sha256: bytes
+    size_bytes: int
+    user_id: UserId
+    storage: StorageClass
+
+
+class SetVersion(NamedTuple):
+    """A version of a file set, with the root of its manifest."""
+
+    name: str
+    number: int
+    id: int
+    root: bytes
+
+
 class ScrubPass(NamedTuple):
     """How far the current pass over all objects is."""
 
@@ -121,6 +151,32 @@ class DamageRecords:
     def files(self, project: ProjectId, limit: int) -> list[DamagedFile]:
         """Return the damaged file versions that the caller may see, by path."""
         return [DamagedFile(*row) for row in batches.select(self._session, _FILES, project, project, limit)]
+
+    def projects(self) -> list[tuple[ProjectId, str]]:
+        """Return all projects by name."""
+        return [(ProjectId(number), name) for number, name in batches.select(self._session, _PROJECTS)]
+
+    def contents(self, project: ProjectId) -> list[DamagedContent]:
+        """Return the damaged contents of a project."""
+        rows = batches.select(self._session, _CONTENTS, project)
+        return [DamagedContent(sha256, size, UserId(user), StorageClass(kept)) for sha256, size, user, kept in rows]
+
+    def set_versions(self, project: ProjectId) -> list[SetVersion]:
+        """Return all versions of file sets that are not deleted."""
+        return [SetVersion(*row) for row in batches.select(self._session, _SET_VERSIONS, project)]
+
+    def using(self, project: ProjectId, versions: list[int]) -> dict[int, list[int]]:
+        """Return the numbers of the jobs that were given versions of file sets, by version."""
+        found: dict[int, list[int]] = {}
+        for version, job in batches.select_in(self._session, _USING, versions, project):
+            found.setdefault(version, []).append(job)
+        return found
+
+    def heal(self, project: ProjectId, number: int, contents: list[tuple[DamagedContent, int]]) -> None:
+        """Record contents that are in an object now, each at an offset."""
+        columns = ("project_id", "sha256", "size_bytes", "object_id", "offset", "is_wrong")
+        rows = [(project, one.sha256, one.size_bytes, number, offset, False) for one, offset in contents]
+        batches.load(self._session, BlobRow, columns, rows)
 
     def reported(self, project: ProjectId, wanted: set[tuple[str, int]]) -> dict[tuple[str, int], bytes]:
         """Return the hashes of file versions, by path and number; only of those that the caller may see."""
@@ -167,16 +223,17 @@ class DamageRecords:
             where = (BlobRow.id == one.blob, BlobRow.object_id == one.object, BlobRow.sha256 == one.sha256)
             self._session.execute(update(BlobRow).where(*where).values(is_wrong=True))
 
-    def suspect(self, objects: Iterable[int], now: datetime) -> None:
-        """Have the scrubber read objects before all others."""
-        for page in batches.pages(sorted(set(objects))):
-            where = (ObjectRow.id.in_(page), ObjectRow.suspected_at.is_(None))
-            self._session.execute(update(ObjectRow).where(*where).values(suspected_at=now))
+    def recorded(self, key: ObjectKey) -> tuple[ProjectId, RecordedObject] | None:
+        """Return the object of a committed session that a key names, with its project; None if it was emptied."""
+        found = batches.select(self._session, _BY_KEY, key)
+        return None if not found else (ProjectId(found[0][0]), RecordedObject(*found[0][1:]))
 
-    def suspect_key(self, key: ObjectKey, now: datetime) -> None:
-        """Have the scrubber read an object before all others."""
-        where = (ObjectRow.key == key, ObjectRow.suspected_at.is_(None), ObjectRow.emptied_at.is_(None))
-        self._session.execute(update(ObjectRow).where(*where).values(suspected_at=now))
+    def suspect(self, objects: Iterable[int], now: datetime, unless_checked_since: datetime) -> None:
+        """Have the scrubber read objects before all others, except those that were read recently."""
+        for page in batches.pages(sorted(set(objects))):
+            is_old = or_(ObjectRow.checked_at.is_(None), ObjectRow.checked_at < unless_checked_since)
+            where = (ObjectRow.id.in_(page), ObjectRow.suspected_at.is_(None), is_old)
+            self._session.execute(update(ObjectRow).where(*where).values(suspected_at=now))
 
     def doubtful(self, checked_before: datetime, limit: int) -> list[int]:
         """Return objects that readers had trouble with, or that have damaged contents and were read before then."""

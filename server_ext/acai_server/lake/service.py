@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from acai_server.lake.aliases import Aliases
@@ -20,7 +19,6 @@ from acai_server.lake.tidying import Tidying
 from acai_server.lake.uploads import Uploads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import timedelta
 
     from acai_server.db.database import Database
@@ -39,10 +37,10 @@ class Lake:
         *,
         grace: timedelta = GRACE,
         uploads_per_user: int = 0,
-        ticks: Callable[[], float] = time.monotonic,
+        damages: Damages | None = None,
     ) -> None:
         self.tidying = Tidying(database, objects, direct)
-        self.damages = Damages(database, objects, ticks=ticks)
+        self.damages = damages or Damages(database, objects)
         self.uploads = Uploads(database, objects, direct, self.tidying, self.damages, uploads_per_user)
         self.files = Files(database, objects, direct)
         self.removals = Removals(database)

@@ -111,7 +111,8 @@ class DamageSuite(LakeSuite):
     @pytest.mark.parametrize("server", ["the same", "another"])
     def test_a_commit_does_not_rely_on_what_was_lost_after_staging(self, user: LakeUser, server: str) -> None:
         seconds = count()
-        me = user.over(user.objects, ticks=lambda: 60.0 * next(seconds))
+        damages = Damages(user.database, user.objects, ticks=lambda: 60.0 * next(seconds))
+        me = user.over(user.objects, damages=damages)
         me.put({"/a": FILES["/a"]})
         upload = me.begin({"/copy": FILES["/a"], "/new": b"new"})
         assert upload.missing == [1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -38,6 +39,8 @@ SOUND_SECONDS = 600.0
 """A content that was read and found sound is not read for another report for this long."""
 CONTENTS = "contents"
 """The name of the check."""
+RECENT = timedelta(minutes=10)
+"""An object that was read so recently is not read again for a mere suspicion."""
 NAMED = 10
 """File names in one line of a checkup."""
 _REMEMBERED = 10_000
@@ -112,7 +115,7 @@ class Damages:
         with self._database.writing() as work:
             now = work.clock.now()
             for one, size in unlike.items():
-                work.damage.suspect([one.id], now)  # the scrubber reads the rest of it
+                work.damage.suspect([one.id], now, now - RECENT)  # the scrubber reads the rest of it
                 count = work.damage.cut(one, max(size, 0))
                 if count:
                     work.events.record(project, "blobs_quarantined", one.key)
@@ -135,7 +138,7 @@ class Damages:
         if wrong or later:
             with self._database.writing() as work:
                 work.damage.mark(wrong)
-                work.damage.suspect(later, work.clock.now())
+                work.damage.suspect(later, work.clock.now(), work.clock.now() - RECENT)
                 for number in {copy.object for copy in wrong}:
                     work.events.record(project, "blobs_quarantined", recorded[number].key)
         with self._database.reading() as work:
@@ -168,10 +171,26 @@ class Damages:
                 self._sound.clear()
             self._sound[blob] = until
 
-    def suspect(self, key: ObjectKey) -> None:
-        """Have the scrubber look into an object that this server itself could not read."""
+    def look_into(self, project: ProjectId, hashes: set[bytes]) -> None:
+        """Mark what the store has lost of contents that a job could not read; the scrubber reads the others soon."""
+        with self._database.reading() as work:
+            recorded = {one.id: one for one in work.damage.holding(project, hashes)}
+        unlike = self._presence.unlike(recorded.values(), is_new=True)
+        if unlike:
+            self._cut(project, unlike)
         with self._database.writing() as work:
-            work.damage.suspect_key(key, work.clock.now())
+            now = work.clock.now()
+            work.damage.suspect(recorded, now, now - RECENT)
+
+    def not_found(self, key: ObjectKey) -> None:
+        """Mark the contents of an object that this server itself could not find."""
+        with self._database.reading() as work:
+            found = work.damage.recorded(key)
+        if found is not None:
+            project, one = found
+            unlike = self._presence.unlike([one], is_new=True)
+            if unlike:
+                self._cut(project, unlike)
 
     # -- what is known
 

@@ -90,7 +90,7 @@ class Scrubber(Periodic):
                 return False
             with self._database.writing() as work:
                 if not is_done:
-                    work.damage.suspect([one.id], work.clock.now())
+                    work.damage.suspect([one.id], work.clock.now(), work.clock.now())
                 work.damage.passed(one)
         return bool(due) or (bool(doubtful) and not failures)
 
@@ -155,14 +155,13 @@ class Scrubber(Periodic):
         _tell(stored, set(wrong))
 
     def _compare(self, one: RecordedObject) -> None:
-        """Compare an object's size, and suspect the object if that is not the recorded one."""
+        """Compare an object's size, and read the object if that is not the recorded one."""
         try:
             size = self._objects.size(one.key)
         except ObjectNotFound:
             size = -1
         if size != one.size_bytes:
-            with self._database.writing() as work:
-                work.damage.suspect([one.id], work.clock.now())
+            self._read(one.id)
 
     def _must_stop(self) -> bool:
         """Keep the pass while a large object is read; says whether to stop."""
