@@ -115,8 +115,8 @@ def test_the_doctor_names_damaged_files_and_readiness_counts_them(on_disk: Lake)
         on_disk.cat("/d/a")
     assert on_disk.server.get("/v1/ready") == {"status": "ok", "damaged_files": 3}
     checks = {check["name"]: check for check in on_disk.server.get("/v1/checkup")["checks"]}
-    assert checks["contents"]["finding"] == "failed"
-    assert checks["contents"]["said"].startswith("3 damaged files: /d/a:1, /d/b:1, /d/c:1.")
+    assert checks["stored files"]["finding"] == "failed"
+    assert checks["stored files"]["said"].startswith("3 damaged files: /d/a:1, /d/b:1, /d/c:1.")
 
 
 def repair(found: Lake, *words: str, status: int) -> str:

@@ -37,7 +37,7 @@ REFILL_SECONDS = 60.0
 """Reports together make the server read at most so many bytes in so many seconds; the rest waits for the scrubber."""
 SOUND_SECONDS = 600.0
 """A content that was read and found sound is not read for another report for this long."""
-CONTENTS = "contents"
+CONTENTS = "stored files"
 """The name of the check."""
 RECENT = timedelta(minutes=10)
 """An object that was read so recently is not read again for a mere suspicion."""
