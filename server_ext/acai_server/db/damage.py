@@ -70,7 +70,7 @@ _WHOLE = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM object WHERE emptie
 _CLAIM = """
     UPDATE scrub_pass SET holder = ?, held_until = ? WHERE id = 1 AND (holder = ? OR held_until <= ?)"""
 OVERHEAD_BYTES = 64 * 1024
-"""What opening an object counts for in a pass, beside its bytes."""
+"""What opening an object counts for in a pass, in addition to its bytes."""
 
 
 class DamagedFile(NamedTuple):

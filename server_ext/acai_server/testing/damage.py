@@ -76,7 +76,7 @@ class DamageSuite(LakeSuite):
         delete(user)
         stranger = user.in_a_new_project()
         assert report(stranger, "/a:1").damaged == []
-        assert user.fetch("/a").files, "nobody who may see it has reported it"
+        assert user.fetch("/a").files, "no reader of its own project has reported it"
 
     # -- what uploads rely on
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 READ_BYTES = 256 * 1024 * 1024
 REFILL_SECONDS = 60.0
-"""Reports together make the server read at most so many bytes in so many seconds; the rest waits for the scrubber."""
+"""The limit for all reports together: READ_BYTES in REFILL_SECONDS. What exceeds it waits for the scrubber."""
 SOUND_SECONDS = 600.0
 """A content that was read and found sound is not read for another report for this long."""
 CONTENTS = "stored files"

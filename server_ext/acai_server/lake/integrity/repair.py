@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LABEL = "healed by acai-server repair"
 PACK_BYTES = 32 * 1024 * 1024
 FILES = 10_000
-"""At most so many damaged files of a project are named."""
+"""The most damaged files of a project that are named."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class _Verified(io.RawIOBase):
         self._rest = memoryview(b"")
 
     def read(self, size: int = -1) -> bytes:
-        """Return some bytes, at most so many; none at the end."""
+        """Return up to `size` bytes; none at the end."""
         if not self._rest:
             self._rest = memoryview(next(self._pieces, b""))
         part, self._rest = self._rest[:size], self._rest[size:]

@@ -37,7 +37,7 @@ AGAIN = timedelta(days=1)
 LEASE = timedelta(minutes=10)
 _AT_ONCE = 20
 _FAILURES = 3
-"""After so many failures in one step the store counts as unavailable; fewer are objects that it cannot read."""
+"""After this many failures in one step the store counts as unavailable; fewer are objects that it cannot read."""
 _log = logging.getLogger(__name__)
 
 
