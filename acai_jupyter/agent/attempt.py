@@ -104,6 +104,7 @@ class Attempt:
                 self._execute()
         except (TransferError, OSError) as error:
             self._fail("an input could not be fetched: %s" % error)
+            self._record["unread"] = self._inputs.unread
         if self._gang is not None:
             self._gang.end(int(self._record["exit_code"]))
         self._note_stop()

@@ -8,7 +8,7 @@ from acai_jupyter.agent.cache import Cache
 from acai_jupyter.agent.launch import InputFile, Launch, has_expired, tried_anew
 from acai_jupyter.agent.stopping import Stop
 from acai_jupyter.agent.telling import Transfer
-from acai_jupyter.transfer.errors import TransferError
+from acai_jupyter.transfer.errors import TransferError, may_be_damage
 from acai_jupyter.transfer.fetching import Wanted, Watching, fetch_files, groups
 from acai_jupyter.transfer.hashing import hash_file
 from acai_jupyter.transfer.ranges import is_local
@@ -25,6 +25,7 @@ NEAR_BYTES = 1024 * 1024
 
 WATCHED = 20_000
 """Of so many inputs that are a job's own copies it is known afterwards whether the program changed them."""
+MAX_UNREAD = 100
 AT_ONCE = 20_000
 """So many files are fetched before the next are looked at: a job may have a million, and they take memory."""
 
@@ -69,6 +70,8 @@ class Inputs:
         self._own: List[_Own] = []
         self.damaged: List[str] = []
         """Inputs whose copies in the machine's cache had other content; they were fetched again."""
+        self.unread: List[str] = []
+        """Hashes of files that the store may have lost: the server looks into them."""
 
     def fetch(self, retrying: Retrying = DEFAULT, at_once: int = AT_ONCE) -> None:
         """Bring all of them. When this returns every file is there, whole, and of the right hash."""
@@ -195,7 +198,12 @@ class Inputs:
 
     def _bring_one(self, url: str, files: List[Wanted]) -> None:
         stop = Watching(on_bytes=self._transfer.advance, stop=lambda: self._stop.is_set)
-        fetch_files(url, files, stop, self._launch.connections, DEFAULT._replace(sleep=self._stop.wait))
+        try:
+            fetch_files(url, files, stop, self._launch.connections, DEFAULT._replace(sleep=self._stop.wait))
+        except TransferError as error:
+            if may_be_damage(error):
+                self.unread = [file.sha256 for file in files[:MAX_UNREAD]]
+            raise
 
     def _place(self, path: str) -> str:
         """Where a file goes in the working folder; the server checked its path, and it is checked again."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acai_jupyter.client.damage import reported
 from acai_jupyter.client.sessions import proof
 from acai_jupyter.client.told import told_by_store
 from acai_jupyter.contract import endpoints
@@ -64,7 +65,8 @@ def get(
     with Connections() as connections, ThreadPoolExecutor(THREADS, "acai-fetch") as pool:
         for page in pages(client, spec):
             wanted = laying.wanted(page, count)
-            _fetch(page, wanted, on_bytes, connections, pool)
+            fetching = _Fetching(client, page, connections, pool)
+            fetching.run(wanted, on_bytes)
     return Fetched(count.files, count.size_bytes, count.unchanged)
 
 
@@ -91,7 +93,7 @@ def read(client: Client, spec: str) -> Iterator[bytes]:
         raise BadRequest(reason=f"'{spec[:80]}' is a folder; name one file")
     place = page.files[0]
     digest = hashlib.sha256()
-    with Connections() as connections, told_by_store():
+    with Connections() as connections, told_by_store(), reported(client, [place]):
         done = 0
         while done < place.size_bytes:
             size = min(PIECE_BYTES, place.size_bytes - done)
@@ -152,23 +154,29 @@ def _is_same(path: str, place: Place) -> bool:
         return False
 
 
-def _fetch(
-    page: FetchPage,
-    wanted: dict[int, list[Wanted]],
-    on_bytes: Callable[[int], object],
-    connections: Connections,
-    pool: ThreadPoolExecutor,
-) -> None:
-    stop = threading.Event()
-    watching = Watching(on_bytes=on_bytes, stop=stop.is_set)
-    tasks = [
-        pool.submit(fetch_files, page.objects[number], files, watching, connections) for number, files in wanted.items()
-    ]
-    try:
-        with told_by_store():
-            for task in tasks:
-                task.result()
-    except BaseException:
-        stop.set()
-        wait(tasks)
-        raise
+@dataclass
+class _Fetching:
+    """Fetches the files of one page, each object in a task of its own."""
+
+    client: Client
+    page: FetchPage
+    connections: Connections
+    pool: ThreadPoolExecutor
+
+    def run(self, wanted: dict[int, list[Wanted]], on_bytes: Callable[[int], object]) -> None:
+        """Fetch them; what fails stops the rest."""
+        stop = threading.Event()
+        watching = Watching(on_bytes=on_bytes, stop=stop.is_set)
+        tasks = {number: self.pool.submit(self._fetch, number, files, watching) for number, files in wanted.items()}
+        try:
+            with told_by_store():
+                for number, task in tasks.items():
+                    with reported(self.client, (one for one in self.page.files if one.object == number)):
+                        task.result()
+        except BaseException:
+            stop.set()
+            wait(tasks.values())
+            raise
+
+    def _fetch(self, number: int, files: list[Wanted], watching: Watching) -> None:
+        fetch_files(self.page.objects[number], files, watching, self.connections)

@@ -111,6 +111,11 @@ class Memory:
             partial.write_bytes(msgspec.json.encode(self.state))
             partial.replace(self._path)
 
+    def forget(self) -> None:
+        """Forget the uploads of the line."""
+        self.state = State()
+        self.save()
+
     def files(self) -> Iterator[KnownFile]:
         """Iterate over the files of the last upload by path; what cannot be read any more is not known."""
         if self.state.files is None:

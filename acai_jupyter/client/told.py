@@ -18,7 +18,7 @@ from acai_jupyter.contract.errors import (
     Unavailable,
     from_body,
 )
-from acai_jupyter.transfer.errors import Changed, DiskFull, TransferError, WrongBytes
+from acai_jupyter.transfer.errors import Changed, DiskFull, LostBytes, TransferError, WrongBytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +55,8 @@ def _of_transfer(error: TransferError, source: str) -> AcaiError:
     """What a store of our own server refused with, else what happened."""
     if isinstance(error, Changed):
         return changed(source) if source else BadRequest(f"{error}; run the same line again.")
-    if isinstance(error, WrongBytes):
-        return Conflict(f"{error}. Try again; if it stays so, whoever has the file can put it again.")
+    if isinstance(error, WrongBytes | LostBytes):
+        return Conflict(f"{error}. Try again; if the error persists, put a good copy of the file again.")
     if isinstance(error, DiskFull):
         return StoreFull(f"There is no space left: {error}. Free some space and run the same line again.")
     if type(error) is TransferError:  # neither the store's fault nor that of the way there

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from acai_jupyter.client.known import FileList, KnownFile, LargeFile, Memory
 from acai_jupyter.client.sessions import Plan, Session
 from acai_jupyter.client.told import changed
 from acai_jupyter.client.walking import Found
-from acai_jupyter.contract.errors import BadRequest
+from acai_jupyter.contract.errors import BadRequest, BytesMissing
 from acai_jupyter.contract.uploads import NewFile, SentObject, UploadResult
 from acai_jupyter.transfer.connections import Connections
 from acai_jupyter.transfer.hashing import hash_bytes
@@ -62,19 +63,35 @@ class Watcher:
 
 
 def put(
-    client: Client, found: Iterable[Found], plan: Plan, *, memory: Memory | None = None, watcher: Watcher | None = None
+    client: Client,
+    found: Iterable[Found],
+    plan: Plan,
+    *,
+    memory: Memory | None = None,
+    watcher: Watcher | None = None,
+    again: Callable[[], Iterable[Found]] | None = None,
 ) -> UploadResult:
     """Upload files, given by ascending path, in one session; what the project has is not sent again.
 
-    With a memory, the same line again looks only at what changed, and one that was broken off is continued.
+    With a memory, the same line again looks only at what changed, and one that was broken off is continued. When the
+    store loses contents during the upload, the files are taken once more, from `again` if `found` is an iterator.
     """
+    try:
+        return _put(client, found, plan, memory, watcher or Watcher())
+    except BytesMissing:
+        if again is None and isinstance(found, Iterator):
+            raise
+        return _put(client, found if again is None else again(), plan, memory, watcher or Watcher())
+
+
+def _put(client: Client, found: Iterable[Found], plan: Plan, memory: Memory | None, watcher: Watcher) -> UploadResult:
     with ExitStack() as open_until_end:
         connections = open_until_end.enter_context(Connections())
         if memory is not None:
             memory = memory if memory.hold() else None
         if memory is not None:
             open_until_end.callback(memory.release)
-        putting = _Putting(client, plan, connections, memory, watcher or Watcher())
+        putting = _Putting(client, plan, connections, memory, watcher)
         if memory is None:
             open_until_end.push(putting.given_up)
         open_until_end.callback(putting.close)
@@ -115,12 +132,20 @@ class _Putting:
         try:
             self._take_all(chain(seen, found), files, over=over)
             result = self._session.commit(self._sending.finish())
-        except BaseException:
+        except BaseException as error:
             files.drop()
+            if isinstance(error, BytesMissing):
+                self._forget()
             raise
         if self._memory is not None:
             self._memory.committed(result.id, files)
         return result
+
+    def _forget(self) -> None:
+        """Give up the session, and let the next one stage every file: then the server says which it does not have."""
+        self._session.give_up()
+        if self._memory is not None:
+            self._memory.forget()
 
     def _take_all(self, found: Iterable[Found], files: FileList, *, over: bool) -> None:
         before = iter(()) if self._memory is None else self._memory.files()

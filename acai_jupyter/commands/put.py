@@ -69,7 +69,14 @@ def put(client: Client, arguments: Namespace) -> Result:
     with Progress(quiet=arguments.no_progress) as progress:
         watcher = Watcher(on_file=progress.advance, on_gone=left_out.gone)
         files = _merged([_noting(walked, left_out) for walked in found])
-        result = upload(client, files, plan, memory=_memory(client, arguments), watcher=watcher)
+        result = upload(
+            client,
+            files,
+            plan,
+            memory=_memory(client, arguments),
+            watcher=watcher,
+            again=lambda: _merged([_noting(_walked(source, arguments), LeftOut()) for source in arguments.sources]),
+        )
     seconds = time.monotonic() - began
     put = Put(**asdict(result), left_out=left_out.missed, left_out_count=left_out.count, dropped=left_out.dropped)
     return Result("\n".join([_line(result, seconds), *_left_out(left_out, result.file_set)]), put, "upload")

@@ -44,8 +44,9 @@ GET_READINESS = Endpoint(
     "get_readiness",
     "GET",
     "/v1/ready",
-    "Whether the server can serve: its database answers, or the server it is attached to is known.",
-    projects.Health,
+    "Whether the server can serve: its database answers, or the server it is attached to is known. With the number of "
+    "damaged contents.",
+    projects.Readiness,
     access=Access.NOTHING,
 )
 GET_METRICS = Endpoint(
@@ -186,6 +187,14 @@ FETCH_FILES = Endpoint(
     "Where the bytes of what a spec names can be fetched.",
     files.FetchPage,
     body=files.FetchFiles,
+)
+REPORT_DAMAGE = Endpoint(
+    "report_damage",
+    "POST",
+    f"{PROJECT}/files/damage",
+    "Report files that could not be read; the server looks into the store itself, and marks those that are damaged.",
+    files.DamageVerdict,
+    body=files.DamageReport,
 )
 REMOVE_FILES = Endpoint(
     "remove_files",

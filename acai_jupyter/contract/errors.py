@@ -29,6 +29,7 @@ AcaiError
 ├── Conflict                   409
 │   ├── HashMismatch
 │   ├── Outdated
+│   ├── BytesMissing
 │   └── BlobQuarantined
 ├── TooLarge                   413
 ├── TooManyRows                413
@@ -265,8 +266,14 @@ class Outdated(Conflict):
         return cls(key=key, thing=thing, by=by, did=did, found=found, **more)
 
 
+class BytesMissing(Conflict):
+    """The bytes of '{path}' have not been sent, or the store has lost them. Run the same line again to send them."""
+
+    code = "bytes_missing"
+
+
 class BlobQuarantined(Conflict):
-    """The bytes of '{what}' are not those that {creator} announced. Whoever has the file can put it again."""
+    """The stored bytes of '{what}', uploaded by {creator}, are damaged. Put a good copy of the file to heal it."""
 
     code = "blob_quarantined"
 

@@ -123,3 +123,25 @@ class RemovedFiles(msgspec.Struct, frozen=True):
 
     removed: list[Removed]
     kept: list[KeptFile]
+
+
+class ReportedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file version that a reader could not read."""
+
+    path: str
+    version: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class DamageReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Report files whose bytes were missing, too few, or not those of their hash."""
+
+    files: Annotated[list[ReportedFile], msgspec.Meta(min_length=1, max_length=1000)]
+
+
+class DamageVerdict(msgspec.Struct, frozen=True):
+    """What the server found when it looked for itself."""
+
+    damaged: list[str]
+    """Those of the reported files that are damaged, as path:version."""
+    is_pending: bool = False
+    """Some of them are large and will be read in the background."""

@@ -178,5 +178,7 @@ class ResultRecord(msgspec.Struct, frozen=True):
     """Inputs whose copies in the cache of the machine had other content than they were kept with."""
     checkpoint: Annotated[list[OutputFile], msgspec.Meta(max_length=MAX_OUTPUTS)] = []
     """What is for a further attempt, in the same packs."""
+    unread: Annotated[list[str], msgspec.Meta(max_length=100)] = []
+    """Hashes of inputs that the store may have lost."""
     displays_bytes: Size = 0
     """How large what the cell displayed is; 0 when it displayed nothing."""

@@ -45,6 +45,13 @@ class Health(msgspec.Struct, frozen=True):
     """What keeps the server from doing all it should, although it answers; empty for nothing."""
 
 
+class Readiness(Health, frozen=True):
+    """A server that can serve."""
+
+    damaged_files: int | None = None
+    """Stored contents that are known to be damaged in every copy; None where another server has the data."""
+
+
 class Status(msgspec.Struct, frozen=True):
     """What one is connected to. `mode` is 'attached' when another server of the same user has the data."""
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from fsspec.caching import BaseCache, register_cache
 from fsspec.spec import AbstractBufferedFile
 
+from acai_jupyter.client.damage import reported
 from acai_jupyter.client.sessions import proof
 from acai_jupyter.client.told import told_by_store
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.files import FetchFiles
 from acai_jupyter.filesystem import links
 from acai_jupyter.filesystem.listing import details
-from acai_jupyter.transfer.errors import Refused, WrongBytes
+from acai_jupyter.transfer.errors import LostBytes, Refused, WrongBytes
 from acai_jupyter.transfer.fetching import Wanted, fetch_bytes, groups
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from fsspec import AbstractFileSystem
 
+    from acai_jupyter.client.http import Client
     from acai_jupyter.filesystem.addresses import Address
 
 LINE_BYTES = 8 * 1024
@@ -42,11 +44,11 @@ class Version:
 
     def read(self, start: int, end: int) -> bytes:
         """Read a range."""
-        with links.told_to_python(), told_by_store():
+        with links.told_to_python(), told_by_store(), reported(self._client, [self.place]):
             try:
                 return self._read(start, end)
-            except Refused as error:
-                if error.status not in _EXPIRED:
+            except (Refused, LostBytes) as error:
+                if isinstance(error, Refused) and error.status not in _EXPIRED:
                     raise
             self._locate(str(self.address.spec))
             return self._read(start, end)
@@ -67,17 +69,21 @@ class Version:
     def check(self, sha256: str) -> None:
         """Refuse bytes that are not those that were recorded."""
         if sha256 != self.place.sha256:
-            with told_by_store():
+            with links.told_to_python(), told_by_store(), reported(self._client, [self.place]):
                 raise WrongBytes(f"the bytes of {self.address.spec} are not those that were recorded")
 
     def _locate(self, spec: str) -> None:
+        client = self._client
         with links.told_to_python():
-            client = links.client(self._project)
             page = client.call(endpoints.FETCH_FILES, FetchFiles(spec, limit=1, proof=proof(client.store)))
         if not page.is_file:
             raise IsADirectoryError(f"'{spec}' is a folder; name one file.")
         self.place = page.files[0]
         self.url = page.objects[self.place.object]
+
+    @property
+    def _client(self) -> Client:
+        return links.client(self._project)
 
     def _read(self, start: int, end: int) -> bytes:
         return fetch_bytes(self.url, self.place.offset + start, end - start, links.connections())

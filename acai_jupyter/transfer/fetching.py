@@ -7,7 +7,7 @@ from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optiona
 
 from acai_jupyter.transfer.connections import Connections, lent
 from acai_jupyter.transfer.copying import Copying
-from acai_jupyter.transfer.errors import Stopped, TransferError, WrongBytes, not_read, not_written
+from acai_jupyter.transfer.errors import Stopped, TransferError, WrongBytes, not_stored, not_written
 from acai_jupyter.transfer.hashing import BUFFER
 from acai_jupyter.transfer.landing import landing, make_folder, open_new, partial_path, write_all
 from acai_jupyter.transfer.ranges import ended_early, is_local, local_path, opened_range, read_range
@@ -189,7 +189,7 @@ class _Fetching:
         try:
             source = os.open(path, os.O_RDONLY)
         except OSError as error:
-            raise not_read("the store's file", error).about(wanted.path) from error
+            raise not_stored(error).about(wanted.path) from error
         try:
             left = wanted.offset + wanted.size_bytes - os.fstat(source).st_size
             if left > 0:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Callable, Iterator, Optional, Tuple
 
 from acai_jupyter.transfer.connections import Answer, Connections
-from acai_jupyter.transfer.errors import TransferError, Unreachable, WrongBytes, not_read
+from acai_jupyter.transfer.errors import LostBytes, TransferError, Unreachable, WrongBytes, not_stored
 from acai_jupyter.transfer.hashing import BUFFER
 
 ReadInto = Callable[[memoryview], int]
@@ -39,7 +39,7 @@ def opened_range(url: str, offset: int, size_bytes: int, connections: Connection
     headers = {"Range": "bytes=%d-%d" % (offset, offset + size_bytes - 1)}
     with connections.request("GET", url, headers) as answer:
         _go_to(offset, answer)
-        yield answer.readinto
+        yield _lost_at_end(answer.readinto) if _is_short(answer, offset + size_bytes) else answer.readinto
 
 
 def read_whole(url: str, connections: Connections) -> bytes:
@@ -49,7 +49,7 @@ def read_whole(url: str, connections: Connections) -> bytes:
             with open(local_path(url), "rb") as stream:
                 return stream.read()
         except OSError as error:
-            raise not_read("the store's file", error) from error
+            raise not_stored(error) from error
     with connections.request("GET", url, {}) as answer:
         return answer.read()
 
@@ -73,8 +73,24 @@ def read_range(
 
 def ended_early(url: str, size_bytes: int) -> TransferError:
     """Return what to say when bytes are missing: a connection can be cut, a file on this disk is as it is."""
-    kind = TransferError if is_local(url) else Unreachable
+    kind = LostBytes if is_local(url) else Unreachable
     return kind("the store sent %d bytes too few" % size_bytes)
+
+
+def _is_short(answer: Answer, end: int) -> bool:
+    """Whether the store says that its whole object is shorter than it should be: asking again would not help."""
+    total = answer.headers.get("Content-Range", "").rpartition("/")[2]
+    return answer.status == _PARTIAL and total.isdigit() and int(total) < end
+
+
+def _lost_at_end(read_into: ReadInto) -> ReadInto:
+    def read(view: memoryview) -> int:
+        count = read_into(view)
+        if not count:
+            raise LostBytes("the store's object is too short")
+        return count
+
+    return read
 
 
 def _go_to(offset: int, answer: Answer) -> None:
@@ -88,7 +104,7 @@ def _go_to(offset: int, answer: Answer) -> None:
     while offset:
         count = answer.readinto(skipped[:offset])
         if not count:
-            raise TransferError("the store's object ends before the bytes asked for")
+            raise LostBytes("the store's object ends before the bytes asked for")
         offset -= count
 
 
@@ -97,13 +113,13 @@ def _opened_file(url: str, offset: int) -> Iterator[ReadInto]:
     try:
         stream = open(local_path(url), "rb", buffering=0)  # noqa: SIM115 (closed below; errors of the block are not ours)
     except OSError as error:
-        raise not_read("the store's file", error) from error
+        raise not_stored(error) from error
 
     def read_into(view: memoryview) -> int:
         try:
             return stream.readinto(view)
         except OSError as error:
-            raise not_read("the store's file", error) from error
+            raise not_stored(error) from error
 
     with stream:
         stream.seek(offset)

@@ -4,6 +4,7 @@
 export const QUESTIONS: readonly string[] = [
   'compare',
   'drawings',
+  'files/damage',
   'files/fetch',
   'find',
   'find/count',
@@ -588,6 +589,21 @@ export interface ICreatedProject {
 export interface ICreatedUser {
   user: IProjectUser;
   issued: IIssuedToken;
+}
+
+/**
+ * Report files whose bytes were missing, too few, or not those of their hash.
+ */
+export interface IDamageReport {
+  files: IReportedFile[];
+}
+
+/**
+ * What the server found when it looked for itself.
+ */
+export interface IDamageVerdict {
+  damaged: string[];
+  is_pending?: boolean;
 }
 
 /**
@@ -1683,6 +1699,14 @@ export interface IRate {
 }
 
 /**
+ * A server that can serve.
+ */
+export interface IReadiness {
+  status?: 'ok';
+  damaged_files?: number | null;
+}
+
+/**
  * Delete a version, or all versions of a name that is given without one; with `undo` bring them back.
  * `files` also deletes the file versions that no other file set holds, but not the newest of a path.
  */
@@ -1737,6 +1761,14 @@ export interface IRemovedFileSets {
 export interface IRemovedFiles {
   removed: IRemoved[];
   kept: IKeptFile[];
+}
+
+/**
+ * A file version that a reader could not read.
+ */
+export interface IReportedFile {
+  path: string;
+  version: number;
 }
 
 /**

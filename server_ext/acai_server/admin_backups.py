@@ -91,17 +91,17 @@ def _objects(settings: Settings) -> ObjectStore:
     if settings.object_store == "memory":
         reason = "the object store is the memory of a server, which nobody else can read"
         raise SettingsBroken(reason=f"{reason}; nothing of it can be backed up or restored")
-    return object_store_of(settings, _no_signer())
+    return object_store_of(settings, no_signer())
 
 
 def _kept(folder: Path) -> ObjectStore:
     from acai_server.objects.filesystem import FilesystemObjectStore
 
-    return FilesystemObjectStore(folder / "objects", _no_signer())
+    return FilesystemObjectStore(folder / "objects", no_signer())
 
 
-def _no_signer() -> Any:
-    """A signer of URLs that lead nowhere: nobody is given any."""
+def no_signer() -> Any:
+    """Return a signer whose URLs lead nowhere: commands hand out none."""
     from acai_server.objects.signing import UrlSigner
 
     return UrlSigner(b"", lambda: "", lambda: 0.0)

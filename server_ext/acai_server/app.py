@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.events.protocol import EventBus
     from acai_server.lake.direct import DirectPath
+    from acai_server.lake.integrity.scrubber import Scrubber
     from acai_server.objects.protocol import ObjectStore
     from acai_server.objects.signing import UrlSigner
     from acai_server.provisioner.prices import Prices
@@ -213,6 +214,17 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         "handed out, and another user's upload leans only on what was checked.",
     ).tag(config=True)
 
+    scrub_days = Float(
+        30.0,
+        min=0.0,
+        help="Days within which the server looks once at every stored content: on a disk it hashes them, in a bucket "
+        "it compares existence and size. 0: never; then only what readers had trouble with is looked at.",
+    ).tag(config=True)
+    scrub_reads_s3 = Bool(
+        default_value=False,
+        help="Whether that also reads and hashes the contents in a bucket, which costs one download of everything.",
+    ).tag(config=True)
+
     grace_days = Float(
         7.0,
         min=0.0001,
@@ -355,6 +367,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     from acai_server.lake.checker import BlobChecker
     from acai_server.lake.collector import UploadCollector
     from acai_server.lake.garbage import GarbageCollector
+    from acai_server.lake.integrity.damage import Damages
     from acai_server.lake.service import Lake
     from acai_server.metadata.service import Attributes
     from acai_server.objects.signing import UrlSigner
@@ -383,6 +396,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         accounts = Accounts(database, prices)
         budgets = Budgets(database, accounts)
         alone = database.name == "sqlite"  # else an attempt that the runner does not know may be just being started
+        damages = Damages(database, objects)
         engine = Engine(
             database,
             objects,
@@ -397,6 +411,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             place="" if alone else _place(settings, runner),
             patience_seconds=0.0 if alone else OTHERS_PATIENCE_SECONDS,
             signing=object_store_of(settings, signer, at_jobs) if at_jobs else None,
+            on_unread=damages.look_into,
         )
         profiler = Profiler(database, engine, prices, settings.limits(), provisioner, credentials.sight_later)
         keeper = BudgetKeeper(database, budgets, accounts, engine)
@@ -410,9 +425,8 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             making_room=spare.lent,
             grace=timedelta(days=settings.grace_days),
             uploads_per_user=settings.uploads_per_user,
+            damages=damages,
         )
-        collector = UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days))
-        checker = BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds))
         opened.callback(lake.collections.stop)
         garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)
         for loop in (
@@ -421,8 +435,9 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             profiler,
             keeper,
             EventPruner(database),
-            collector,
-            checker,
+            UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days)),
+            BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds)),
+            _scrubber(settings, database, objects),
             garbage,
             credentials.uses,
             watch,
@@ -492,6 +507,14 @@ def _database(settings: Settings, clock: Clock, bus: EventBus, opened: ExitStack
         in_step.step()
         in_step.start()
     return database
+
+
+def _scrubber(settings: Settings, database: Database, objects: ObjectStore) -> Scrubber:
+    from acai_server.lake.integrity.scrubber import Scrubber
+
+    period = timedelta(days=settings.scrub_days) if settings.scrub_days else None
+    reads_content = objects.name != "s3" or settings.scrub_reads_s3
+    return Scrubber(database, objects, period=period, reads_content=reads_content)
 
 
 def _prices(settings: Settings, database: Database, runner: Runner) -> Prices:

@@ -113,6 +113,8 @@ class Settings:
     environments_gib: float
     upload_days: float
     check_delay_seconds: float
+    scrub_days: float
+    scrub_reads_s3: bool
     grace_days: float
     collect_days: float
     url_is_from_folder: bool = False

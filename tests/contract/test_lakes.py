@@ -20,6 +20,7 @@ from acai_server.objects.memory import MemoryObjectStore
 from acai_server.records import write_private
 from acai_server.testing.collecting import Days
 from acai_server.testing.composing import ComposingSuite
+from acai_server.testing.damage import DamageSuite
 from acai_server.testing.files import FileSuite
 from acai_server.testing.garbage import GarbageSuite
 from acai_server.testing.garbage_model import check_collections
@@ -139,6 +140,26 @@ class TestGarbageOnS3(GarbageSuite):
         with closing(Database(f"sqlite:///{tmp_path / 'acai.db'}", Clock(days.now))) as database:
             schema.migrate(database)
             yield database
+
+
+class TestDamageOnSqliteAndFolder(DamageSuite):
+    @pytest.fixture
+    def user(self, sqlite_lake: LakeUser) -> LakeUser:
+        return sqlite_lake.in_a_new_project()
+
+
+class TestDamageOnPostgres(DamageSuite):
+    @pytest.fixture
+    def user(self, postgres_lake: LakeUser) -> LakeUser:
+        return postgres_lake.in_a_new_project()
+
+
+class TestDamageOnS3(DamageSuite):
+    @pytest.fixture
+    def user(self, sqlite_database: Database, s3_server: Seaweedfs, s3_bucket: str) -> LakeUser:
+        from acai_server.objects.s3 import S3ObjectStore
+
+        return LakeUser(sqlite_database, S3ObjectStore(s3_bucket, endpoint_url=s3_server.url))
 
 
 def test_collections_among_any_acts_lose_nothing_and_leave_nothing_on_sqlite(sqlite_of_days: OfDays) -> None:

@@ -189,7 +189,7 @@ def test_a_content_that_is_another_is_not_handed_out_and_heals(user: LakeUser, d
     spoil(user, b"one")
     days.go_on(DELAY * 2)
     check(user)
-    with pytest.raises(BlobQuarantined, match=r"'/x:1' are not those that you announced"):
+    with pytest.raises(BlobQuarantined, match=r"'/x:1', uploaded by you, are damaged"):
         user.fetch("/x")
     assert user.read("/y") == {"/y": b"two"}
     her = user.beside("her")

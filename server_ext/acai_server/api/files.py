@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract import endpoints
 from acai_jupyter.contract.files import (
+    DamageReport,
+    DamageVerdict,
     FetchFiles,
     FetchPage,
     FolderPage,
@@ -45,6 +47,11 @@ def fetch_files(call: Call) -> FetchPage:
     return call.services.lake.files.fetch(call.project, call.sent(FetchFiles))
 
 
+def report_damage(call: Call) -> DamageVerdict:
+    """Look into files that a reader could not read."""
+    return call.services.lake.damages.report(call.project, call.sent(DamageReport))
+
+
 def remove_files(call: Call) -> Removed:
     """Bury versions, or bring them back."""
     wanted = call.sent(RemoveFiles)
@@ -62,6 +69,7 @@ OPERATIONS: Operations = {
     endpoints.LIST_FILES: list_files,
     endpoints.LIST_VERSIONS: list_versions,
     endpoints.FETCH_FILES: fetch_files,
+    endpoints.REPORT_DAMAGE: report_damage,
     endpoints.REMOVE_FILES: remove_files,
     endpoints.REMOVE_MANY_FILES: remove_many_files,
 }

@@ -10,7 +10,7 @@ from typing import IO, BinaryIO, cast
 from jupyter_server.auth.decorator import allow_unauthenticated
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.errors import BadRequest, MethodNotAllowed, NotAllowed
+from acai_jupyter.contract.errors import BadRequest, MethodNotAllowed, NotAllowed, ObjectNotFound
 from acai_jupyter.contract.queries import ObjectQuery
 from acai_server.api.base import BaseHandler
 from acai_server.objects.durable import translated
@@ -86,7 +86,11 @@ class ObjectHandler(BaseHandler):
     async def get(self, key: str) -> None:
         """Send an object, or the part that a Range header asks for."""
         del key
-        size = await self.in_thread(self.services.objects.size, self._key)
+        try:
+            size = await self.in_thread(self.services.objects.size, self._key)
+        except ObjectNotFound:
+            await self.in_thread(self.services.lake.damages.not_found, self._key)
+            raise
         start, end = self._range(size)
         self.set_header("Content-Length", str(end - start))
         with closing(self.services.objects.stream(self._key, start, end - start)) as pieces:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.checkups import Check, Finding
 from acai_jupyter.contract.endpoints import Access
+from acai_jupyter.contract.errors import AcaiError
 from acai_jupyter.contract.projects import Status
 from acai_server import __version__
 from acai_server.api.openapi import document
 from acai_server.checkup.service import in_short
 from acai_server.credentials.permissions import allowed
+from acai_server.lake.integrity.damage import CONTENTS
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.checkups import Checkup
@@ -39,7 +44,13 @@ def get_status(call: Call) -> Status:
 def get_checkup(call: Call) -> Checkup:
     """Try all that the server stands on; what it is made of is told to who may watch it."""
     found = call.services.checkups.look()
-    return found if Access.OBSERVE in allowed(call.member) else in_short(found)
+    shown = found if Access.OBSERVE in allowed(call.member) else in_short(found)
+    damages = call.services.lake.damages
+    try:
+        contents = damages.check(call.project, sees_all_projects=call.member.is_global_admin)
+    except AcaiError as error:
+        contents = Check(CONTENTS, Finding.FAILED, error.message)
+    return msgspec.structs.replace(shown, checks=[*shown.checks, contents])
 
 
 def get_openapi(call: Call) -> dict[str, Any]:

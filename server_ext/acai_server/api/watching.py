@@ -8,7 +8,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated  # there is noth
 from jupyter_server.auth.identity import User as JupyterUser
 
 from acai_jupyter.contract import endpoints
-from acai_jupyter.contract.projects import Health
+from acai_jupyter.contract.projects import Health, Readiness
 from acai_server import __version__
 from acai_server.api.base import BaseHandler
 from acai_server.api.proxy import Upstream
@@ -60,11 +60,12 @@ class ReadinessHandler(HealthHandler):
         """Ask the database."""
         self.decode_query()
         found = await self.host.connect()
-        warning = ""
-        if not isinstance(found, Upstream):
-            await self.in_thread(found.checkups.is_ready)
-            warning = found.spare.warning()
-        self.answer(Health(warning=warning))
+        if isinstance(found, Upstream):
+            self.answer(Readiness())
+            return
+        await self.in_thread(found.checkups.is_ready)
+        damaged = await self.in_thread(found.lake.damages.count)
+        self.answer(Readiness(warning=found.spare.warning(), damaged_files=damaged))
 
 
 class MetricsHandler(StreamHandler):

@@ -6,7 +6,7 @@ A content may be kept more than once, as two sessions that send it at the same m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import delete, select, update
 
@@ -42,6 +42,18 @@ class BlobPlace:
         return None if self.is_whole or not self.size_bytes else (self.offset, self.size_bytes)
 
 
+class RecordedObject(NamedTuple):
+    """An object as the records have it."""
+
+    id: int
+    key: ObjectKey
+    size_bytes: int
+
+
+Usable = dict[tuple[bytes, int], RecordedObject | None]
+"""Contents by hash and size, with the object of an earlier session that holds each; None for the session's own."""
+
+
 @dataclass(frozen=True)
 class StoredObject:
     """An object whose contents are to be hashed again."""
@@ -52,10 +64,12 @@ class StoredObject:
     creator: str
     blobs: list[tuple[int, bytes, int, int]]
     """Id, hash, offset and size of each."""
+    wrong: frozenset[int] = frozenset()
+    """The blobs that are marked as damaged."""
 
 
 _USABLE = """
-    SELECT b.sha256, b.size_bytes
+    SELECT b.sha256, b.size_bytes, o.id, o.key, o.size_bytes, s.id
     FROM blob b JOIN object o ON o.id = b.object_id JOIN upload_session s ON s.id = o.session_id
     WHERE b.project_id = ? AND NOT b.is_wrong
       AND (s.id = ? OR s.commit_number IS NOT NULL AND (s.user_id = ? OR o.checked_at IS NOT NULL))
@@ -67,10 +81,14 @@ _UNSENT = """
         WHERE b.project_id = ? AND b.sha256 = v.sha256 AND b.size_bytes = v.size_bytes AND NOT b.is_wrong
           AND (s.id = ? OR s.commit_number IS NOT NULL AND (s.user_id = ? OR o.checked_at IS NOT NULL)))
     LIMIT 1"""
-_WRONG = """
-    SELECT 1 FROM blob b WHERE b.project_id = ? AND b.is_wrong AND NOT EXISTS (
-        SELECT 1 FROM blob r WHERE r.project_id = b.project_id AND r.sha256 = b.sha256 AND NOT r.is_wrong)
-    LIMIT 1"""
+_SOUND_COPY = """
+    SELECT 1 FROM blob r JOIN object p ON p.id = r.object_id JOIN upload_session t ON t.id = p.session_id
+    WHERE r.project_id = b.project_id AND r.sha256 = b.sha256 AND NOT r.is_wrong AND t.commit_number IS NOT NULL"""
+DAMAGED = f"""
+    FROM blob b JOIN object o ON o.id = b.object_id JOIN upload_session s ON s.id = o.session_id
+    WHERE b.is_wrong AND s.commit_number IS NOT NULL AND NOT EXISTS ({_SOUND_COPY})"""
+"""Contents of committed sessions that are damaged in every copy."""
+_WRONG = f"SELECT 1 {DAMAGED} AND b.project_id = ? LIMIT 1"
 _PLACES = """
     SELECT b.sha256, o.key, b."offset", b.size_bytes, b.is_wrong, u.name, o.checked_at IS NOT NULL,
     o.size_bytes = b.size_bytes
@@ -85,12 +103,20 @@ class BlobRecords:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def usable(self, project: ProjectId, session: SessionId, user: UserId, hashes: Iterable[bytes]) -> set[Any]:
-        """Return which of these contents a session may lean on, each with its size.
+    def usable(self, project: ProjectId, session: SessionId, user: UserId, hashes: Iterable[bytes]) -> Usable:
+        """Return which of these contents a session may rely on, and the object that each of them is in.
 
-        They are its own, its user's, or ones that were hashed again here: nobody's word is taken for another's data.
+        They are its own, its user's, or ones that the server has hashed: a claim counts only for its own user.
         """
-        return {tuple(row) for row in batches.select_in(self._session, _USABLE, hashes, project, session, user)}
+        found: Usable = {}
+        for sha256, size, number, key, object_bytes, of_session in batches.select_in(
+            self._session, _USABLE, hashes, project, session, user
+        ):
+            if of_session == session:
+                found[sha256, size] = None
+            else:
+                found.setdefault((sha256, size), RecordedObject(number, ObjectKey(key), object_bytes))
+        return found
 
     def may_have(self, project: ProjectId, size_bytes: int) -> bool:
         """Whether the project has a large content of this size."""
@@ -145,7 +171,7 @@ class BlobRecords:
             raise Conflict(reason=f"object {sent.number} was told before, with other contents")
 
     def any_wrong(self, project: ProjectId) -> bool:
-        """Whether the project has a content that is not what was announced, and no right one in its place."""
+        """Whether a content of the project is damaged in every copy."""
         return bool(batches.select(self._session, _WRONG, project))
 
     def told(self, session: SessionId, keys: list[ObjectKey]) -> set[str]:
@@ -184,13 +210,18 @@ class BlobRecords:
         if found is None:
             return None
         row, creator = found
-        columns = select(BlobRow.id, BlobRow.sha256, BlobRow.offset, BlobRow.size_bytes)
-        blobs = self._session.execute(columns.where(BlobRow.object_id == number).order_by(BlobRow.offset))
-        return StoredObject(row.id, ProjectId(row.project_id), ObjectKey(row.key), creator, list(blobs))
+        columns = select(BlobRow.id, BlobRow.sha256, BlobRow.offset, BlobRow.size_bytes, BlobRow.is_wrong)
+        rows = self._session.execute(columns.where(BlobRow.object_id == number).order_by(BlobRow.offset)).all()
+        blobs = [(row.id, row.sha256, row.offset, row.size_bytes) for row in rows]
+        wrong = frozenset(row.id for row in rows if row.is_wrong)
+        return StoredObject(row.id, ProjectId(row.project_id), ObjectKey(row.key), creator, blobs, wrong)
 
     def checked(self, number: int, wrong: list[int], now: datetime) -> None:
-        """Remember that an object's contents were hashed again, and which of them are not what was said."""
-        self._session.execute(update(ObjectRow).where(ObjectRow.id == number).values(checked_at=now))
+        """Record that all contents of an object were hashed, and which of them are damaged; the others are sound."""
+        values = {"checked_at": now, "suspected_at": None}
+        self._session.execute(update(ObjectRow).where(ObjectRow.id == number).values(**values))
+        marked = (BlobRow.object_id == number, BlobRow.is_wrong)
+        self._session.execute(update(BlobRow).where(*marked).values(is_wrong=False))
         for page in batches.pages(wrong):
             where = (BlobRow.object_id == number, BlobRow.id.in_(page))
             self._session.execute(update(BlobRow).where(*where).values(is_wrong=True))

@@ -29,8 +29,8 @@ TABLES: dict[str, sqlalchemy.Table] = {
     for table in sorted(Table.metadata.sorted_tables, key=lambda table: "subject_id" in table.columns)
 }
 """All tables; what a row refers to stands in an earlier one, or in an earlier row of the same."""
-NOT_A_PROJECTS = frozenset(("token", "event"))
-"""What is of a server, not of a project: its tokens open nothing elsewhere; events are numbered with all others."""
+NOT_A_PROJECTS = frozenset(("token", "event", "scrub_pass"))
+"""What belongs to a server and not to a project: tokens, events (numbered across projects) and the scrubber's pass."""
 SUBJECTS = {SubjectKind.FILE: "file_version", SubjectKind.FILE_SET: "file_set_version", SubjectKind.JOB: "job"}
 """What the number of a subject refers to."""
 _KINDS = ((UtcDateTime, "time"), (LargeBinary, "bytes"), (JSON, "json"), (Boolean, "bool"))

@@ -173,7 +173,7 @@ _TABLES = {
         OR EXISTS (SELECT 1 FROM {{s}}.attribute_label a WHERE a.key_id = k.id AND {_IS_OF_OPEN_THING})""",
     # Nobody leans on another's bytes who may not see all: what the server has already would tell what is hidden.
     "object": """SELECT x.id, x.project_id, x.session_id, x.key, x.size_bytes, x.sha256,
-        CAST(NULL AS TIMESTAMP) AS checked_at, x.emptied_at FROM {s}.object x""",
+        CAST(NULL AS TIMESTAMP) AS checked_at, x.emptied_at, x.suspected_at FROM {s}.object x""",
 }
 """What stands for each table: `u` are the restrictions, `s` is where the tables themselves are."""
 _MENTIONED = re.compile(r'(?<![\w.])"?(' + "|".join(sorted(_TABLES, key=len, reverse=True)) + r')"?(?!\w)')

@@ -16,6 +16,7 @@ from acai_server.db.burials import BurialRecords
 from acai_server.db.changes import ChangeRecords
 from acai_server.db.closures import ClosureRecords
 from acai_server.db.costs import CostRecords
+from acai_server.db.damage import DamageRecords
 from acai_server.db.dumps import DumpRecords
 from acai_server.db.events import EventRecords
 from acai_server.db.facets import FacetRecords
@@ -121,6 +122,11 @@ class Work:
     def blobs(self) -> BlobRecords:
         """Objects and the contents in them."""
         return BlobRecords(self._session)
+
+    @cached_property
+    def damage(self) -> DamageRecords:
+        """Damaged contents."""
+        return DamageRecords(self._session)
 
     @cached_property
     def files(self) -> FileRecords:

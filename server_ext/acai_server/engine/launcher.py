@@ -248,6 +248,9 @@ class Launcher:
                 place = places.get(bytes.fromhex(entry.sha256))
                 if place is None:
                     raise FileNotFound(path=entry.path, hint="")
+                if place.is_wrong:
+                    damaged = f"the stored bytes of its input '{entry.path}:{entry.version}' are damaged"
+                    raise JobRefused(reason=f"{damaged}; put a good copy of the file to heal it, and run the job again")
                 part = place.key, None if sees_all else place.within
                 if part not in numbers:
                     url = self._signing.sign_get(place.key, direct=self._runner.shares_disk, within=part[1])

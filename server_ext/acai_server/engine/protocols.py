@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from acai_server.db.work import Work
 
 
+class OnUnread(Protocol):
+    """Hears of contents that a job could not read."""
+
+    def __call__(self, project: ProjectId, hashes: set[bytes]) -> None:
+        """Look into them; a hash of nothing in the project is ignored."""
+        ...
+
+
 class Prices(Protocol):
     """Knows what a share of a machine costs."""
 

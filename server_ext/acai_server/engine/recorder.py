@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from acai_jupyter.contract.errors import BadRequest, Conflict
+from acai_jupyter.contract.errors import AcaiError, BadRequest, Conflict
 from acai_jupyter.contract.query.builtin import SubjectKind
 from acai_jupyter.contract.states import InputRole, JobState
 from acai_jupyter.contract.uploads import NewFile, PackedBlob, SentObject
@@ -27,11 +29,12 @@ if TYPE_CHECKING:
     from acai_server.db.jobs import StoredAttempt, StoredJob
     from acai_server.db.work import Work
     from acai_server.engine.kept_logs import Piece
-    from acai_server.engine.protocols import FileSetStore, Prices
+    from acai_server.engine.protocols import FileSetStore, OnUnread, Prices
     from acai_server.objects.protocol import ObjectStore
     from acai_server.runners.protocol import Ended, Runner
 
 _log = logging.getLogger(__name__)
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,15 @@ class Recorder:
     """The end of the agent and its result record decide together; a program cannot fake either."""
 
     def __init__(
-        self, database: Database, objects: ObjectStore, file_sets: FileSetStore, prices: Prices, runner: Runner
+        self,
+        database: Database,
+        objects: ObjectStore,
+        file_sets: FileSetStore,
+        prices: Prices,
+        runner: Runner,
+        on_unread: OnUnread | None = None,
     ) -> None:
+        self._on_unread = on_unread
         self._database = database
         self._objects = objects
         self._file_sets = file_sets
@@ -73,6 +83,10 @@ class Recorder:
             _log.warning("The outputs of job %d cannot be recorded: %s", job.number, error.message)
             reason = f"its outputs cannot be recorded: {error.message}"
             self._write(job, attempt, Seen(End(JobState.FAILED, reason), seen.attempt, seen.tags), heard)
+        hashes = {text for result in seen.results.values() for text in result.unread if _HASH.match(text)}
+        if hashes and self._on_unread is not None:
+            with suppress(AcaiError):  # only a hint: the attempt's end is recorded in any case
+                self._on_unread(job.project_id, {bytes.fromhex(text) for text in hashes})
 
     def _look(self, job: StoredJob, attempt: StoredAttempt, ended: Ended) -> Seen:
         found = findings.find(self._objects, self._runner, job, attempt, ended)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.db.jobs import StoredAttempt, StoredJob
     from acai_server.db.work import Work
-    from acai_server.engine.protocols import FileSetStore, Forecast, MemoryNeeds, Prices, Purse
+    from acai_server.engine.protocols import FileSetStore, Forecast, MemoryNeeds, OnUnread, Prices, Purse
     from acai_server.engine.read_limit import ReadLimit
     from acai_server.objects.protocol import ObjectStore
     from acai_server.runners.protocol import Ended, Runner
@@ -72,6 +72,7 @@ class Engine:
         place: str = "",
         patience_seconds: float = 0.0,
         signing: ObjectStore | None = None,
+        on_unread: OnUnread | None = None,
     ) -> None:
         self._database = database
         self._objects = objects
@@ -84,7 +85,7 @@ class Engine:
         self.sweeps = Sweeps(database, self._registry)
         self.planner = Planner(database, file_sets, self._registry, runner, prices, self._forecast, quota)
         self._logs = Logs(database, objects, runner)
-        self._recorder = Recorder(database, objects, file_sets, prices, runner)
+        self._recorder = Recorder(database, objects, file_sets, prices, runner, on_unread)
         self._place = place
         self._launcher = Launcher(database, objects, file_sets, prices, runner, place, signing)
         self.scheduler = Scheduler(database, runner, self._launch, quota=quota)

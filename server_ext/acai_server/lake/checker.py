@@ -5,20 +5,16 @@ It takes its time: it stands back while somebody uploads, and after each object 
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from acai_jupyter.contract.errors import AcaiError, ObjectNotFound
+from acai_jupyter.contract.errors import AcaiError
+from acai_server.lake.integrity.reading import damaged_blobs
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from acai_jupyter.contract.ids import ObjectKey
-    from acai_server.db.blobs import StoredObject
     from acai_server.db.database import Database
     from acai_server.objects.protocol import ObjectStore
 
@@ -70,7 +66,7 @@ class BlobChecker(Periodic):
     def _check(self, number: int) -> None:
         with self._database.reading() as work:
             stored = work.blobs.object(number)
-        wrong = None if stored is None else self._wrong(stored)
+        wrong = None if stored is None else damaged_blobs(self._objects, stored, self._stopped.is_set)
         if stored is None or wrong is None:
             return
         with self._database.writing() as work:
@@ -81,52 +77,10 @@ class BlobChecker(Periodic):
                 work.events.record(stored.project_id, "blobs_quarantined", stored.key, creator=stored.creator)
         if wrong:
             _log.warning(
-                "%d of %d contents in object %s, uploaded by %s, are not those that were announced; they are not "
-                "handed out. Whoever has the files can put them again.",
+                "%d of %d contents in object %s, uploaded by %s, do not match their hashes and are not handed out. "
+                "Put the files again to heal them.",
                 len(wrong),
                 len(stored.blobs),
                 stored.key,
                 stored.creator,
             )
-
-    def _wrong(self, stored: StoredObject) -> list[int] | None:
-        """Return the contents that are not what was said; none when the server is about to end."""
-        wrong: list[int] = []
-        reader = _Reader(self._objects, stored.key)
-        for blob, sha256, offset, size in stored.blobs:
-            if self._stopped.is_set():
-                return None
-            if reader.hash(offset, size) != sha256:
-                wrong.append(blob)
-        return wrong
-
-
-class _Reader:
-    """Hashes ranges of an object that come one after the other in one pass, others each by itself."""
-
-    def __init__(self, objects: ObjectStore, key: ObjectKey) -> None:
-        self._objects = objects
-        self._key = key
-        self._pieces: Iterator[bytes] = iter(())
-        self._piece = memoryview(b"")
-        self._at = -1
-
-    def hash(self, offset: int, size_bytes: int) -> bytes | None:
-        """Return the hash of a range; none when it is not all there."""
-        digest = hashlib.sha256()
-        try:
-            if offset != self._at:
-                self._pieces, self._piece, self._at = self._objects.stream(self._key, offset), memoryview(b""), offset
-            left = size_bytes
-            while left:
-                if not self._piece:
-                    self._piece = memoryview(next(self._pieces))
-                part = self._piece[:left]
-                digest.update(part)
-                self._piece = self._piece[len(part) :]
-                left -= len(part)
-        except (ObjectNotFound, StopIteration):
-            self._at = -1
-            return None
-        self._at = offset + size_bytes
-        return digest.digest()

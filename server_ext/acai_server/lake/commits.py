@@ -7,19 +7,21 @@ transaction in which nobody else can commit is what others did in the meantime.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import msgspec
 
-from acai_jupyter.contract.errors import BadRequest, Conflict
+from acai_jupyter.contract.errors import BadRequest, BytesMissing, Conflict
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import Sha256
 from acai_jupyter.contract.specs import SetRef
 from acai_jupyter.contract.states import ActionKind, InputRole, StorageClass, UploadState
 from acai_jupyter.contract.uploads import NewFile, SentObject, UploadResult
 from acai_server.lake import filesets, manifests
+from acai_server.lake.integrity.damage import first_damaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from acai_server.db.uploads import StoredUpload
     from acai_server.db.work import Work
     from acai_server.lake.growing import Growing, GrowingSessions
+    from acai_server.lake.integrity.damage import Damages
 
 CODE_FOLDER = "/.code/"
 ROLES = {CODE_FOLDER: InputRole.CODE, "/.variables/": InputRole.VARIABLES}
@@ -36,6 +39,8 @@ ROLES = {CODE_FOLDER: InputRole.CODE, "/.variables/": InputRole.VARIABLES}
 FEW = 5000
 """So many versions of others are looked at inside the last transaction."""
 FEW_CHUNKS = 100
+BASE_HOLDS = timedelta(minutes=1)
+"""The contents of a base were looked for when the session began; after this long they are looked for again."""
 FLUSH_CHUNKS = 4000
 Held = tuple[str, int | None, int | None, bytes | None]
 """Path, number, size and hash of what a session holds; no hash is what it leaves out."""
@@ -57,9 +62,10 @@ class Prepared:
 class Commits:
     """Commits sessions."""
 
-    def __init__(self, database: Database, growing: GrowingSessions) -> None:
+    def __init__(self, database: Database, growing: GrowingSessions, damages: Damages) -> None:
         self._database = database
         self._growing = growing
+        self._damages = damages
 
     def commit(self, stored: StoredUpload) -> UploadResult:
         """Commit a pending session, or say why that cannot be."""
@@ -69,11 +75,21 @@ class Commits:
             # What is staged from here on makes the last transaction refuse: it would not have been looked at.
             stored = work.uploads.by_id(stored.id)
             known = growing is not None and growing.pages == stored.pages and not growing.missing
-            lost = None
-            if not known or work.blobs.any_wrong(stored.project_id):
+            lost, damaged = None, work.blobs.any_wrong(stored.project_id)
+            if not known or damaged:
                 lost = work.blobs.unsent(stored.project_id, stored.id, stored.user_id)
-        _refuse_unsent(lost)
+            elapsed = work.clock.now() - stored.created_at
+            relied = growing.relied if known and growing else work.damage.relied_on(stored.project_id, stored.id)
+            base = None if stored.base_id is None else work.uploads.by_id(stored.base_id)
+        refuse_unsent(lost)
+        if base is not None and elapsed > BASE_HOLDS:
+            damaged |= self._damages.base_lost(base, answer(base).new_files + answer(base).unchanged_files)
+        damaged |= self._damages.lost(stored.project_id, relied)
         prepared = self._prepared(stored, growing)
+        if damaged:
+            with self._database.reading() as work:
+                lost = first_damaged(work, stored, prepared.root, prepared.chunks)
+            refuse_unsent(lost)
         with self._database.writing() as work:
             work.uploads.lock_project(stored.project_id)
             stored = work.uploads.get(stored.project_id, stored.key, lock=True)
@@ -166,7 +182,7 @@ def record(
         work.blobs.add(project, stored.id, key, one)
     work.staging.stage(stored, [(file.path, file.size_bytes, bytes.fromhex(file.sha256)) for file in files])
     lost = work.blobs.unsent(project, stored.id, user)
-    _refuse_unsent(lost)
+    refuse_unsent(lost)
     work.staging.number(stored.id)
     leaves = work.staging.leaves(stored.id)
     entries = [Entry(path, number or 0, size or 0, Sha256((sha or b"").hex())) for path, number, size, sha in leaves]
@@ -175,9 +191,10 @@ def record(
     return entries
 
 
-def _refuse_unsent(path: str | None) -> None:
+def refuse_unsent(path: str | None) -> None:
+    """Refuse a commit that would make a version without bytes."""
     if path is not None:
-        raise Conflict(reason=f"the bytes of '{path}' have not been sent; send them, or run the same line again")
+        raise BytesMissing(path=path)
 
 
 def answer(stored: StoredUpload) -> UploadResult:
@@ -276,7 +293,7 @@ def _finish(work: Work, stored: StoredUpload, prepared: Prepared) -> UploadResul
     work.file_sets.add_chunks(stored.project_id, prepared.chunks, work.clock.now())
     moved = _reconcile(work, stored)
     # What another user made, and was to be kept, may now be a version of this user's own: then the bytes must be too.
-    _refuse_unsent(work.blobs.unsent_of(stored.project_id, stored.id, stored.user_id, moved))
+    refuse_unsent(work.blobs.unsent_of(stored.project_id, stored.id, stored.user_id, moved))
     given = [entry.path for entry in work.staging.number(stored.id)]
     root = _patched(work, stored, prepared.root, [*moved, *given])
     made = work.staging.counts(stored.id)[0] if moved else prepared.made_files

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from acai_jupyter.contract.ids import UploadId
     from acai_jupyter.contract.uploads import PackedBlob
+    from acai_server.db.blobs import RecordedObject
     from acai_server.db.staging import StagedFile
 
 SESSIONS = 100
@@ -33,13 +34,18 @@ class Growing:
         self.size_bytes = 0
         self.missing: set[tuple[bytes, int]] = set()
         """Hash and size of contents that have not arrived."""
+        self.relied: set[RecordedObject] = set()
+        """Objects of earlier sessions that hold contents of this one."""
         self._builder = manifests.Builder(self._keep)
         self._last = ""
 
-    def add(self, files: list[StagedFile], numbers: list[int | None], missing: list[int]) -> bool:
+    def add(
+        self, files: list[StagedFile], numbers: list[int | None], missing: list[int], relied: set[RecordedObject]
+    ) -> bool:
         """Take a page as it was staged; says whether the shortcut still holds."""
         self.missing.update((files[position][2], files[position][1]) for position in missing)
-        if len(self.missing) > MISSING:
+        self.relied |= relied
+        if len(self.missing) + len(self.relied) > MISSING:
             return False
         leaves: list[manifests.Leaf] = []
         for (path, size, sha256), number in zip(files, numbers, strict=True):

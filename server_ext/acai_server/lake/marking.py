@@ -69,3 +69,16 @@ def _loaded(chunks: list[bytes], load: Load) -> Iterator[bytes]:
     for start in range(0, len(chunks), AT_ONCE):
         page = chunks[start : start + AT_ONCE]
         yield from load(page).values()
+
+
+def leaves(root: bytes, load: Load) -> Iterator[manifests.Leaf]:
+    """Iterate over the entries of a manifest, in no order; a missing chunk has none."""
+    seen, level = {root}, [root]
+    while level:
+        below: dict[bytes, None] = {}
+        for body in _loaded(level, load):
+            found, branches = manifests.opened(body)
+            yield from found
+            below |= dict.fromkeys(chunk for _, chunk in branches if chunk not in seen)
+        seen.update(below)
+        level = list(below)

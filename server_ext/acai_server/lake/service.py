@@ -11,6 +11,7 @@ from acai_server.lake.composing import Composing
 from acai_server.lake.files import Files
 from acai_server.lake.filesets import FileSets
 from acai_server.lake.garbage import Collections
+from acai_server.lake.integrity.damage import Damages
 from acai_server.lake.keeping import GRACE, Keeping
 from acai_server.lake.removing import Removals
 from acai_server.lake.restricting import Restrictions
@@ -40,9 +41,11 @@ class Lake:
         grace: timedelta = GRACE,
         uploads_per_user: int = 0,
         making_room: Callable[[], AbstractContextManager[None]] = nullcontext,
+        damages: Damages | None = None,
     ) -> None:
         self.tidying = Tidying(database, objects, direct)
-        self.uploads = Uploads(database, objects, direct, self.tidying, uploads_per_user)
+        self.damages = damages or Damages(database, objects)
+        self.uploads = Uploads(database, objects, direct, self.tidying, self.damages, uploads_per_user)
         self.files = Files(database, objects, direct)
         self.removals = Removals(database)
         self.file_sets = FileSets(database)

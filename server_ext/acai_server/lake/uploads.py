@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 import msgspec
@@ -42,12 +42,24 @@ from acai_server.objects.keys import upload_prefix
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ObjectKey, ProjectId, UserId
     from acai_jupyter.contract.queries import UploadQuery
+    from acai_server.db.blobs import RecordedObject
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
     from acai_server.db.work import Work
     from acai_server.lake.direct import DirectPath
+    from acai_server.lake.integrity.damage import Damages
     from acai_server.lake.tidying import Tidying
     from acai_server.objects.protocol import ObjectStore
+
+
+class _Staged(NamedTuple):
+    """What staging a page found out."""
+
+    contents: list[tuple[bytes, int]]
+    """Hash and size of each file."""
+    missing: list[int]
+    relied: set[RecordedObject]
+
 
 PART_BYTES = 64 * 1024 * 1024
 STILL_MINUTES = 5
@@ -63,15 +75,17 @@ class Uploads:
         objects: ObjectStore,
         direct: DirectPath | None,
         tidying: Tidying,
+        damages: Damages,
         at_once: int = 0,
     ) -> None:
         self._database = database
+        self._damages = damages
         self._at_once = at_once
         self._tidying = tidying
         self._objects = objects
         self._direct = direct
         self._growing = GrowingSessions()
-        self._commits = Commits(database, self._growing)
+        self._commits = Commits(database, self._growing, damages)
 
     def store(self) -> Store:
         """Say where bytes rest."""
@@ -84,6 +98,8 @@ class Uploads:
             sight.refuse_set(request.file_set)
         _check(request.files)
         direct = self._direct is not None and self._direct.proved(request.proof)
+        if request.base is not None:
+            self._check_base(project, user, request.base)
         with self._database.writing() as work:
             work.uploads.lock_project(project)
             self._hold_back(work, user)
@@ -104,8 +120,16 @@ class Uploads:
                 work.uploads.set_reconciled(stored.id, base.commit_number)
             else:
                 self._growing.begin(stored.key)
-            missing = self._staged(work, stored, request.files)
-            return self._public(work, stored, missing)
+            staged = self._staged(work, stored, request.files)
+            public = self._public(work, stored, [])
+        return msgspec.structs.replace(public, missing=self._unsent(stored, staged))
+
+    def _check_base(self, project: ProjectId, user: UserId, key: str) -> None:
+        """Mark what the store has lost of a base, which then is refused."""
+        with self._database.reading() as work:
+            base = _own(work, project, user, key)
+        if base.root is not None:
+            self._damages.base_lost(base, answer(base).new_files + answer(base).unchanged_files)
 
     def _hold_back(self, work: Work, user: UserId) -> None:
         """Refuse what is more than one user may have under way. One that stands still is not counted for ever."""
@@ -138,7 +162,8 @@ class Uploads:
             if removed:
                 work.staging.leave_out(stored, [normal_path(path) for path in removed])
                 work.uploads.changed(stored.id)
-            return self._staged(work, stored, files)
+            staged = self._staged(work, stored, files)
+        return self._unsent(stored, staged)
 
     def stage_anew(self, project: ProjectId, user: UserId, key: str) -> None:
         """Forget the names that were staged; objects that arrived stay. It may be interrupted, and done again."""
@@ -218,19 +243,32 @@ class Uploads:
         self._tidying.tidy(replace(stored, state=UploadState.ABORTED), for_good=False)
         return self.get(project, user, key)
 
-    def _staged(self, work: Work, stored: StoredUpload, files: list[NewFile]) -> list[int]:
+    def _staged(self, work: Work, stored: StoredUpload, files: list[NewFile]) -> _Staged:
         if not files:
-            return []
+            return _Staged([], [], set())
         staged = [(file.path, file.size_bytes, bytes.fromhex(file.sha256)) for file in files]
         growing = self._growing.forget(stored.key)  # back when all of this went well
         numbers = work.staging.stage(stored, staged)
         work.uploads.changed(stored.id, work.clock.now())
         known = work.blobs.usable(stored.project_id, stored.id, stored.user_id, {sha256 for _, _, sha256 in staged})
         missing = [n for n, (_, size, sha256) in enumerate(staged) if (sha256, size) not in known]
-        if growing is not None and growing.add(staged, numbers, missing):
+        relied = {one for one in known.values() if one is not None}
+        if growing is not None and growing.add(staged, numbers, missing, relied):
             work.file_sets.add_chunks(stored.project_id, growing.chunks, work.clock.now())
             growing.chunks.clear()
             self._growing.begin(stored.key, growing)
+        return _Staged([(sha256, size) for _, size, sha256 in staged], missing, relied)
+
+    def _unsent(self, stored: StoredUpload, staged: _Staged) -> list[int]:
+        """Return the positions of a page's files whose bytes the store does not have, or has lost."""
+        missing, relied = staged.missing, staged.relied
+        while relied and self._damages.lost(stored.project_id, relied):
+            self._growing.forget(stored.key)
+            hashes = {sha256 for sha256, _ in staged.contents}
+            with self._database.reading() as work:
+                known = work.blobs.usable(stored.project_id, stored.id, stored.user_id, hashes)
+            missing = [position for position, content in enumerate(staged.contents) if content not in known]
+            relied = {one for one in known.values() if one is not None} - relied  # another copy, which may be lost too
         return missing
 
     def _target(
@@ -343,7 +381,7 @@ def _base(work: Work, project: ProjectId, user: UserId, request: CreateUpload) -
             reason="the upload session that is named as base is not committed, or was long ago; name no base"
         )
     if work.blobs.any_wrong(project):
-        raise Conflict(reason="the project has contents that have to be put again; name no base")
+        raise Conflict(reason="files of the project are damaged and have to be put again; name no base")
     return base
 
 

@@ -296,7 +296,7 @@ class FetchingSuite(LakeSuite):
         _lie(her, "/x", b"truth")
         user.believe()
         for spec in ("/x", "/"):
-            with pytest.raises(BlobQuarantined, match="'/x:1' are not those that her announced"):
+            with pytest.raises(BlobQuarantined, match="'/x:1', uploaded by her, are damaged"):
                 user.fetch(spec)
         user.put({"/elsewhere": b"truth"}, only_changed=True)
         assert user.read() == {"/elsewhere": b"truth", "/x": b"truth"}

@@ -58,6 +58,10 @@ class LakeUser:
         """Return the same user of the same project at another server of the same database."""
         return LakeUser(self.database, self.objects, self.member.user.name, self.member.project)
 
+    def over(self, objects: ObjectStore, **of_lake: Any) -> LakeUser:
+        """Return the same user of the same project at a server over another view of the store."""
+        return LakeUser(self.database, objects, self.member.user.name, self.member.project, **of_lake)
+
     def in_a_new_project(self) -> LakeUser:
         """Return the same user in a project of which nobody has heard."""
         return LakeUser(self.database, self.objects, self.member.user.name, f"p{rows(self.database, 'project')}")

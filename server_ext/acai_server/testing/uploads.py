@@ -294,7 +294,7 @@ class EndingSuite(LakeSuite):
     def test_a_commit_with_unsent_bytes_names_a_path_and_can_be_done_again(self, user: LakeUser) -> None:
         upload = user.begin(FILES, file_set="s")
         user.send(upload.id, [b"one", b"three"])
-        with pytest.raises(Conflict, match="the bytes of '/b/c' have not been sent"):
+        with pytest.raises(Conflict, match="The bytes of '/b/c' have not been sent"):
             user.commit(upload.id)
         assert (user.get(upload.id).state, user.named()) == (UploadState.PENDING, {})
         user.send(upload.id, [b"two"])

@@ -63,11 +63,20 @@ class UploadSessionRow(Table):
 class ObjectRow(Table):
     """What the object store holds under one key: a large file, or a pack of small ones.
 
-    `checked_at` is when its bytes were last hashed again and found to be those that were announced; `emptied_at` is
-    when its last contents were moved elsewhere: it goes when nobody can be reading it any more.
+    `checked_at` is when the server last hashed its bytes; `suspected_at` is when a reader had trouble with it that has
+    not been looked into yet; `emptied_at` is when its last contents were moved elsewhere: it is deleted once every URL
+    that leads to it has expired.
     """
 
     __tablename__ = "object"
+    __table_args__ = (
+        Index(
+            "ix_object_suspected",
+            "id",
+            sqlite_where=text("suspected_at IS NOT NULL"),
+            postgresql_where=text("suspected_at IS NOT NULL"),
+        ),
+    )
     id: Mapped[int] = mapped_column(primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("project.id"))
     session_id: Mapped[int] = mapped_column(ForeignKey("upload_session.id"), index=True)
@@ -76,10 +85,11 @@ class ObjectRow(Table):
     sha256: Mapped[bytes | None]
     checked_at: Mapped[datetime | None]
     emptied_at: Mapped[datetime | None]
+    suspected_at: Mapped[datetime | None]
 
 
 class BlobRow(Table):
-    """A content: a byte range of an object. One that is wrong holds other bytes than its uploader said."""
+    """A content: a byte range of an object. `is_wrong` marks one whose bytes are lost or do not match its hash."""
 
     __tablename__ = "blob"
     __table_args__ = (
@@ -242,3 +252,16 @@ class RetentionRow(Table):
     keep_last: Mapped[int | None]
     keep_days: Mapped[float | None]
     files: Mapped[bool] = mapped_column(default=False)
+
+
+class ScrubPassRow(Table):
+    """How far the scrubber is in its current pass over all objects, and which server is at it until when. One row."""
+
+    __tablename__ = "scrub_pass"
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    position: Mapped[int] = mapped_column(default=0)
+    done_bytes: Mapped[int] = mapped_column(default=0)
+    total_bytes: Mapped[int] = mapped_column(default=0)
+    began_at: Mapped[datetime]
+    holder: Mapped[str] = mapped_column(String(32), default="")
+    held_until: Mapped[datetime]

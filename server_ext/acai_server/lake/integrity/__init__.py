@@ -1,0 +1,1 @@
+"""Finding contents whose bytes are damaged or lost, and healing them."""

@@ -1,0 +1,248 @@
+"""What the lake owes to its users when the store loses or changes bytes: damage is found, named and healed."""
+
+from __future__ import annotations
+
+import io
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acai_jupyter.contract.checkups import Finding
+from acai_jupyter.contract.errors import BlobQuarantined, BytesMissing, Conflict
+from acai_jupyter.contract.files import DamageReport, ReportedFile
+from acai_server.lake.integrity.damage import Damages
+from acai_server.objects.keys import project_prefix
+from acai_server.testing.lakes import check_lake, meanwhile
+from acai_server.testing.uploads import LakeSuite
+
+if TYPE_CHECKING:
+    from acai_jupyter.contract.files import DamageVerdict
+    from acai_jupyter.contract.ids import ObjectKey
+    from acai_server.objects.protocol import ObjectStore
+    from acai_server.testing.lakes import LakeUser
+
+FILES = {"/a": b"alpha" * 100, "/b": b"beta" * 100, "/c": b"gamma" * 100}
+
+
+class DamageSuite(LakeSuite):
+    """Derive from this with a fixture `user`."""
+
+    # -- what readers report
+
+    def test_a_report_marks_exactly_the_contents_beyond_the_end_of_a_truncated_pack(self, user: LakeUser) -> None:
+        user.put(FILES)
+        truncate(user, 600)
+        assert report(user, "/a:1", "/b:1", "/c:1").damaged == ["/b:1", "/c:1"]
+        assert user.read("/a") == {"/a": FILES["/a"]}
+        with pytest.raises(BlobQuarantined, match=r"'/b:1', uploaded by you, are damaged\. Put a good copy"):
+            user.fetch("/b")
+
+    def test_a_report_marks_everything_in_a_deleted_object(self, user: LakeUser) -> None:
+        user.put(FILES)
+        delete(user)
+        assert report(user, "/a:1").damaged == ["/a:1"]
+        for path in FILES:
+            with pytest.raises(BlobQuarantined):
+                user.fetch(path)
+
+    def test_a_report_marks_only_the_content_whose_hash_fails(self, user: LakeUser) -> None:
+        user.put(FILES)
+        flip(user, len(FILES["/a"]) + 3)
+        assert report(user, "/a:1", "/b:1", "/c:1").damaged == ["/b:1"]
+        assert user.read("/a") | user.read("/c") == {"/a": FILES["/a"], "/c": FILES["/c"]}
+
+    def test_a_healthy_file_is_not_marked_whatever_is_reported(self, user: LakeUser) -> None:
+        user.put(FILES)
+        assert report(user, "/a:1", "/a:7", "/nothing:1").damaged == []
+        assert user.read() == FILES
+
+    def test_reports_make_the_server_read_a_bounded_number_of_bytes(self, user: LakeUser) -> None:
+        user.put(FILES)
+        flip(user, 3)
+        counting = Counting(user.objects)
+        damages = Damages(user.database, counting, read_bytes=450, ticks=lambda: 0.0)
+        verdict = report(user, "/c:1", damages=damages)
+        assert (verdict.damaged, verdict.is_pending, counting.reads) == ([], True, 0), "500 bytes exceed the allowance"
+        assert report(user, "/b:1", damages=damages).damaged == []
+        assert report(user, "/b:1", damages=damages).damaged == []
+        assert counting.reads == 1, "what was just found sound is not read again"
+        with user.database.reading() as work:
+            (one,) = work.damage.every(user.member.project_id)
+            assert one.id in work.damage.doubtful(work.clock.now(), 1000), "the scrubber takes over"
+
+    def test_damage_in_another_project_is_not_reported_from_here(self, user: LakeUser) -> None:
+        user.put(FILES)
+        delete(user)
+        stranger = user.in_a_new_project()
+        assert report(stranger, "/a:1").damaged == []
+        assert user.fetch("/a").files, "no reader of its own project has reported it"
+
+    # -- what uploads rely on
+
+    @pytest.mark.parametrize("only_changed", [False, True])
+    def test_put_sends_and_heals_what_the_store_has_lost(self, user: LakeUser, *, only_changed: bool) -> None:
+        user.put(FILES, file_set="s")
+        delete(user)
+        upload = user.begin(FILES, only_changed=only_changed)
+        assert upload.missing == [0, 1, 2]
+        user.send(upload.id, list(FILES.values()))
+        user.commit(upload.id)
+        assert user.read("@s:1") == user.read() == FILES
+        assert user.named() == dict.fromkeys(FILES, 1 if only_changed else 2)
+
+    def test_put_sends_only_what_lies_beyond_the_end_of_a_truncated_pack(self, user: LakeUser) -> None:
+        user.put(FILES)
+        truncate(user, 600)
+        assert user.begin(FILES, only_changed=True).missing == [1, 2]
+        assert user.put(FILES, only_changed=True).unchanged_files == 3
+        assert user.read() == FILES
+
+    def test_put_over_a_base_that_the_store_has_lost_is_refused(self, user: LakeUser) -> None:
+        base = user.put(FILES, only_changed=True).id
+        assert user.begin({}, base=base, only_changed=True).missing == []
+        delete(user)
+        with pytest.raises(Conflict, match="damaged and have to be put again; name no base"):
+            user.elsewhere().begin({}, base=base, only_changed=True)
+        assert user.put(FILES, only_changed=True).unchanged_files == 3
+        assert user.read() == FILES
+        assert user.begin({}, base=base, only_changed=True).missing == []
+
+    @pytest.mark.parametrize("server", ["the same", "another"])
+    def test_a_commit_does_not_rely_on_what_was_lost_after_staging(self, user: LakeUser, server: str) -> None:
+        seconds = count()
+        damages = Damages(user.database, user.objects, ticks=lambda: 60.0 * next(seconds))
+        me = user.over(user.objects, damages=damages)
+        me.put({"/a": FILES["/a"]})
+        upload = me.begin({"/copy": FILES["/a"], "/new": b"new"})
+        assert upload.missing == [1]
+        me.send(upload.id, [b"new"])
+        delete(me, first_only=True)
+        with pytest.raises(BytesMissing, match="'/copy'"):
+            (me if server == "the same" else me.elsewhere()).commit(upload.id)
+        assert me.stage(upload.id, {"/copy": FILES["/a"]}) == [0], "now it can be sent"
+        me.send(upload.id, [FILES["/a"]])
+        me.commit(upload.id)
+        assert me.read() == {"/a": FILES["/a"], "/copy": FILES["/a"], "/new": b"new"}
+        check_lake(me)
+
+    def test_a_commit_refuses_an_unchanged_file_whose_content_is_damaged_and_was_not_sent(self, user: LakeUser) -> None:
+        user.put(FILES)
+        upload = user.begin(FILES | {"/new": b"new"}, only_changed=True)
+        user.send(upload.id, [b"new"])
+        delete(user, first_only=True)
+        report(user, "/a:1")
+        with pytest.raises(BytesMissing, match=r"'/[abc]' have not been sent, or the store has lost them"):
+            user.commit(upload.id)
+        user.send(upload.id, list(FILES.values()))
+        assert user.commit(upload.id).unchanged_files == 3
+        assert user.read() == FILES | {"/new": b"new"}
+
+    def test_of_two_copies_one_may_be_lost(self, user: LakeUser) -> None:
+        her = user.beside("her")
+        uploads = [one.prepare({f"/{one.member.user.name}": b"same"}) for one in (user, her)]
+        user.commit(uploads[0])
+        her.commit(uploads[1])
+        user.believe()
+        delete(user, first_only=True)
+        assert user.begin({"/third": b"same"}).missing == []
+        report(user, "/you:1")
+        assert user.read() == {"/you": b"same", "/her": b"same"}
+        assert check(user) is Finding.OK
+
+    def test_a_commit_of_many_files_asks_once_for_each_object(self, user: LakeUser) -> None:
+        many = {f"/{number:04}": b"%d" % number for number in range(600)}
+        user.put(many)
+        counting = Counting(user.objects)
+        me = user.over(counting)
+        pages = [dict(list(many.items())[start : start + 200]) for start in (0, 200, 400)]
+        upload = me.begin(pages[0])
+        for page in pages[1:]:
+            assert me.stage(upload.id, page) == []
+        me.commit(upload.id)
+        assert counting.sizes <= 4, "one object, asked about once for each second of the upload"
+
+    def test_loss_during_the_last_transaction_of_staging_is_found_by_the_commit(self, user: LakeUser) -> None:
+        user.put({"/a": FILES["/a"]})
+        with meanwhile(user.database, lambda: delete(user)):
+            upload = user.begin({"/copy": FILES["/a"]})
+        assert upload.missing == [0]
+
+    # -- what is known
+
+    def test_a_checkup_names_damaged_files_and_a_healed_one_no_more(self, user: LakeUser) -> None:
+        user.put(FILES)
+        assert check(user) is Finding.OK
+        flip(user, 3)
+        report(user, "/a:1")
+        said = user.lake.damages.check(user.member.project_id, sees_all_projects=False)
+        assert said.finding is Finding.FAILED
+        assert said.said.startswith("1 damaged file: /a:1. Put the same files again")
+        user.put({"/elsewhere": FILES["/a"]})
+        assert check(user) is Finding.OK
+        assert user.read("/a") == {"/a": FILES["/a"]}
+
+
+class Counting:
+    """A store that counts what is asked of it."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
+        self.sizes = self.reads = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objects, name)
+
+    def size(self, key: ObjectKey) -> int:
+        """See the protocol."""
+        self.sizes += 1
+        return self._objects.size(key)
+
+    def stream(self, *arguments: Any, **more: Any) -> Any:
+        """See the protocol."""
+        self.reads += 1
+        return self._objects.stream(*arguments, **more)
+
+
+def report(user: LakeUser, *names: str, damages: Damages | None = None) -> DamageVerdict:
+    """Report files as a reader that could not read them."""
+    files = [ReportedFile(path, int(version)) for path, _, version in (name.rpartition(":") for name in names)]
+    return (damages or user.lake.damages).report(user.member.project_id, DamageReport(files))
+
+
+def check(user: LakeUser) -> Finding:
+    """Say how the contents of a project are."""
+    return user.lake.damages.check(user.member.project_id, sees_all_projects=False).finding
+
+
+def objects_of(user: LakeUser) -> list[ObjectKey]:
+    """Return the keys of the project's objects, the oldest first."""
+    with user.database.reading() as work:
+        found = sorted(work.damage.every(user.member.project_id))
+    there = set(user.objects.keys(project_prefix(user.member.project_id)))
+    return [one.key for one in found if one.key in there]
+
+
+def delete(user: LakeUser, *, first_only: bool = False) -> None:
+    """Delete the project's objects from the store."""
+    for key in objects_of(user)[: 1 if first_only else None]:
+        user.objects.delete(key)
+
+
+def truncate(user: LakeUser, size_bytes: int) -> None:
+    """Cut the project's only object."""
+    (key,) = objects_of(user)
+    replace(user, key, user.objects.get(key)[:size_bytes])
+
+
+def flip(user: LakeUser, position: int) -> None:
+    """Change a byte of the project's only object."""
+    (key,) = objects_of(user)
+    body = bytearray(user.objects.get(key))
+    body[position] ^= 1
+    replace(user, key, bytes(body))
+
+
+def replace(user: LakeUser, key: ObjectKey, body: bytes) -> None:
+    """Put other bytes in the place of an object."""
+    user.objects.put(key, io.BytesIO(body), size_bytes=len(body))

@@ -1,0 +1,228 @@
+"""The scrubber over each database and store: everything is looked at within a period, once, and damage is found."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from acai_jupyter.contract.errors import BlobQuarantined
+from acai_server.clock import Clock
+from acai_server.db import schema
+from acai_server.db.database import Database
+from acai_server.lake.integrity.scrubber import AGAIN, LEASE, Scrubber
+from acai_server.objects.filesystem import FilesystemObjectStore
+from acai_server.testing.collecting import Days
+from acai_server.testing.damage import Counting, delete, flip, objects_of, replace, report
+from acai_server.testing.lakes import SIGNER, LakeUser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from acai_server.objects.protocol import ObjectStore
+    from tests.servers.postgres import Postgres
+    from tests.servers.seaweedfs import Seaweedfs
+
+PERIOD = timedelta(days=30)
+BODIES = [b"%d" % number * 1000 for number in range(10)]
+
+
+@pytest.fixture
+def days() -> Days:
+    return Days()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database(request: pytest.FixtureRequest, days: Days, tmp_path: Path) -> Iterator[Database]:
+    server: Postgres | None = request.getfixturevalue("postgres_server") if request.param == "postgres" else None
+    template = request.getfixturevalue("postgres_template") if server else ""
+    url = server.create_database(template) if server else f"sqlite:///{tmp_path / 'acai.db'}"
+    with closing(Database(url, Clock(days.now))) as made:
+        if not server:
+            schema.migrate(made)
+        yield made
+    if server:
+        server.drop_database(url)
+
+
+@pytest.fixture
+def user(database: Database, tmp_path: Path) -> LakeUser:
+    return LakeUser(database, FilesystemObjectStore(tmp_path / "objects", SIGNER))
+
+
+def scrubber(user: LakeUser, objects: ObjectStore | None = None, **how: Any) -> Scrubber:
+    settings: dict[str, Any] = {"period": PERIOD, "reads_content": True, "rest": 0.0} | how
+    return Scrubber(user.database, objects or user.objects, **settings)
+
+
+def run(one: Scrubber) -> None:
+    while one.step():
+        pass
+
+
+def put(user: LakeUser) -> None:
+    for number, body in enumerate(BODIES):
+        user.put({f"/{number}": body})
+
+
+def test_all_contents_are_read_once_within_the_period_and_evenly(user: LakeUser, days: Days) -> None:
+    put(user)
+    counting = Counting(user.objects)
+    one = scrubber(user, counting)
+    run(one)
+    read = []
+    for _ in range(10):
+        days.go_on(PERIOD / 10)
+        run(one)
+        read.append(counting.reads)
+    assert read[0] in (1, 2)
+    assert read[4] in (5, 6)
+    assert read[9] == 10
+    for _ in range(10):
+        days.go_on(PERIOD / 10)
+        run(one)
+    assert 19 <= counting.reads <= 20, "the next pass"
+
+
+def test_rotten_contents_are_found_and_the_others_stay_readable(user: LakeUser, days: Days) -> None:
+    user.put({"/a": b"alpha", "/b": b"beta"})
+    one = scrubber(user)
+    run(one)
+    flip(user, 6)
+    days.go_on(PERIOD)
+    run(one)
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/b")
+    assert user.read("/a") == {"/a": b"alpha"}
+
+
+def test_a_content_that_was_restored_is_readable_again(user: LakeUser, days: Days) -> None:
+    user.put({"/a": b"alpha"})
+    (key,) = objects_of(user)
+    delete(user)
+    one = scrubber(user, period=None)
+    assert report(user, "/a:1").damaged == ["/a:1"]
+    run(one)
+    replace(user, key, b"alpha")
+    run(one)
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/a")
+    days.go_on(AGAIN)
+    run(one)
+    assert user.read() == {"/a": b"alpha"}
+
+
+def test_another_server_continues_where_the_first_stopped(user: LakeUser, days: Days) -> None:
+    put(user)
+    counting = Counting(user.objects)
+    first = scrubber(user, counting)
+    run(first)
+    days.go_on(PERIOD / 2)
+    run(first)
+    half = counting.reads
+    first.stop()
+    days.go_on(PERIOD / 2)
+    run(scrubber(user, counting))
+    assert (half in (5, 6), counting.reads) == (True, 10)
+
+
+def test_two_servers_do_not_scrub_the_same_object_twice(user: LakeUser, days: Days) -> None:
+    put(user)
+    counting = Counting(user.objects)
+    servers = [scrubber(user, counting), scrubber(user, counting)]
+    for one in servers:
+        run(one)
+    days.go_on(PERIOD)
+    for one in servers:
+        run(one)
+    assert counting.reads == len(BODIES)
+    days.go_on(LEASE)
+    flip_first(user)
+    suspect_first(user, days)
+    run(servers[1])
+    with pytest.raises(BlobQuarantined):  # the second takes over when the first has not been seen for a while
+        user.fetch("/0")
+
+
+def test_without_a_period_only_what_is_suspected_is_read(user: LakeUser, days: Days) -> None:
+    put(user)
+    counting = Counting(user.objects)
+    one = scrubber(user, counting, period=None)
+    flip_first(user)
+    suspect_first(user, days)
+    days.go_on(PERIOD)
+    run(one)
+    assert counting.reads == 1
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/0")
+
+
+def test_a_store_that_is_away_is_tried_again_later(user: LakeUser, days: Days) -> None:
+    from acai_server.testing.dying import Broken
+
+    put(user)
+    flip_first(user)
+    one = scrubber(user)
+    run(one)
+    days.go_on(PERIOD)
+    run(scrubber(user, Broken(user, "stream").user.objects))
+    assert user.fetch("/0").files
+    days.go_on(LEASE)
+    run(one)
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/0")
+
+
+def test_a_loop_can_be_ended_twice(user: LakeUser) -> None:
+    one = scrubber(user)
+    one.start()
+    one.stop()
+    one.stop()
+
+
+def suspect_first(user: LakeUser, days: Days) -> None:
+    with user.database.writing() as work:
+        first = min(work.damage.every(user.member.project_id))
+        work.damage.suspect([first.id], days.now(), days.now())
+
+
+def flip_first(user: LakeUser) -> None:
+    key = objects_of(user)[0]
+    replace(user, key, b"x" * len(BODIES[0]))
+
+
+@pytest.mark.s3
+def test_in_a_bucket_sizes_are_compared_and_only_suspected_contents_are_read(
+    days: Days, tmp_path: Path, s3_server: Seaweedfs, s3_bucket: str
+) -> None:
+    from acai_server.objects.s3 import S3ObjectStore
+
+    with closing(Database(f"sqlite:///{tmp_path / 'acai.db'}", Clock(days.now))) as database:
+        schema.migrate(database)
+        user = LakeUser(database, S3ObjectStore(s3_bucket, endpoint_url=s3_server.url))
+        put(user)
+        first, second, third, *_ = objects_of(user)
+        user.objects.delete(first)
+        replace(user, second, BODIES[1][:500])
+        replace(user, third, b"x" * len(BODIES[2]))
+        counting = Counting(user.objects)
+        one = scrubber(user, counting, reads_content=False)
+        run(one)
+        days.go_on(PERIOD)
+        run(one)
+        run(one)
+        assert counting.sizes == len(BODIES)
+        assert counting.reads == 2
+        for path in ("/0", "/1"):
+            with pytest.raises(BlobQuarantined):
+                user.fetch(path)
+        assert user.fetch("/2").files, "its size is right"
+        every = scrubber(user, counting, reads_content=True)
+        one.stop()
+        days.go_on(PERIOD)
+        run(every)
+        with pytest.raises(BlobQuarantined):
+            user.fetch("/2")
