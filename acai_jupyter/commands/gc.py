@@ -28,6 +28,7 @@ KINDS = {
     GarbageKind.PACKS: ("packs", "most of them is dead; what lives is moved"),
     GarbageKind.MOVED: ("moved packs", "what lived was moved, and nobody reads them any more"),
     GarbageKind.LEFTOVERS: ("leftovers", "left by uploads and jobs that were interrupted"),
+    GarbageKind.UNKNOWN: ("unknown", "no record of this database owns them; kept. List them: acai gc --unknown"),
 }
 """What people call it, and why it can go."""
 
@@ -72,5 +73,5 @@ def _rows(found: Collection) -> list[list[str]]:
 
 
 def _end(found: Collection) -> str:
-    total = size(sum(one.size_bytes for one in found.garbage))
+    total = size(sum(one.size_bytes for one in found.garbage if one.kind is not GarbageKind.UNKNOWN))
     return f"{total} would be freed · free it: acai gc" if found.is_dry_run else f"{total} freed"

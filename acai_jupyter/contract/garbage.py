@@ -30,6 +30,8 @@ class GarbageKind(StrEnum):
     """Packs whose living contents were moved earlier, and which nobody can be reading any more."""
     LEFTOVERS = "leftovers"
     """What interrupted uploads and jobs left in the store."""
+    UNKNOWN = "unknown"
+    """Objects that no record of this database owns. They stay: they may belong to another database."""
 
 
 class Garbage(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from acai_server.backups.form import KeptObject, Note, RecordsNote
 from acai_server.db import dumps, schema
 from acai_server.db.dumps import StoredObject
 from acai_server.objects.durable import flush_folder
-from acai_server.objects.keys import job_of, project_prefix
+from acai_server.objects.keys import JobOwner, owner_of, project_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from acai_server.db.work import Work
     from acai_server.objects.protocol import ObjectStore
 
+_KEYS_AT_ONCE = 1000
 _PASSING = "launch"
 """What a job is started with: it is made anew for each attempt, and is of no use afterwards."""
 
@@ -95,12 +97,17 @@ class Backup:
         return note
 
     def _of_jobs(self, last_jobs: dict[ProjectId, int]) -> Iterator[StoredObject]:
-        """What attempts have left beside their outputs, which no record counts: logs, displays, results."""
+        """Give the objects of attempts that have no record: logs, displays, results. Those of other databases stay."""
         for project, last in last_jobs.items():
-            for key in self._objects.keys(f"{project_prefix(project)}jobs/"):
-                job = job_of(key)
-                if job is not None and job[0] <= last and job[1] not in (_PASSING, "pack"):
-                    yield StoredObject(key, -1, None)
+            keys = self._objects.keys(f"{project_prefix(project)}jobs/")
+            while page := list(islice(keys, _KEYS_AT_ONCE)):
+                named = [(key, job) for key in page if isinstance(job := owner_of(key), JobOwner)]
+                with self._database.reading() as work:
+                    jobs = work.sweeping.jobs(project, sorted({job.number for _, job in named}))
+                for key, job in named:
+                    is_ours = job.number <= last and job.number in jobs and jobs[job.number].folder == job.folder
+                    if is_ours and job.slot not in (_PASSING, "pack"):
+                        yield StoredObject(key, -1, None)
 
     def _copied(self, wanted: list[StoredObject], known: dict[str, KeptObject]) -> list[KeptObject]:
         found = in_threads(lambda one: self._copy(one, known.get(one.key)), wanted)

@@ -160,7 +160,7 @@ class Collections:
         run.begin("applying the rules of what is kept")
         self._outdated(run, begun.user)
         run.begin("looking for deleted jobs")
-        jobs = sweep_jobs(run, begun.user)
+        folders = sweep_jobs(run, begun.user)
         run.begin("looking for deleted file sets")
         sets = _dead_sets(run)
         dropped = _old_bases(run)
@@ -171,7 +171,7 @@ class Collections:
         run.begin("looking for lists that nothing refers to")
         sweep_chunks(run, sets, dropped)
         run.begin("looking through the store")
-        sweep_store(run, jobs if run.is_dry else set())
+        sweep_store(run, folders if run.is_dry else set())
         run.report.step = "done"
 
     def _outdated(self, run: Run, user: UserId | None) -> None:

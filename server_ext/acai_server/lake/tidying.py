@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import UploadState
-from acai_server.objects.keys import upload_prefix
 
 if TYPE_CHECKING:
     from acai_server.db.database import Database
@@ -32,7 +31,7 @@ class Tidying:
         committed = stored.state is UploadState.COMMITTED
         self._forget_rows(stored, committed=committed)
         self._drop_parts(stored)
-        prefix = upload_prefix(stored.project_id, stored.key)
+        prefix = stored.object_prefix
         if committed:
             self._drop_untold(stored, prefix)
         else:
@@ -70,4 +69,4 @@ class Tidying:
 
 def object_key(stored: StoredUpload, number: int) -> ObjectKey:
     """Return the key of a session's object."""
-    return ObjectKey(f"{upload_prefix(stored.project_id, stored.key)}{number}")
+    return ObjectKey(f"{stored.object_prefix}{number}")

@@ -37,7 +37,6 @@ from acai_server.db.uploads import ExpectedObject
 from acai_server.lake.commits import FEW, Commits, answer
 from acai_server.lake.growing import GrowingSessions
 from acai_server.lake.tidying import object_key
-from acai_server.objects.keys import upload_prefix
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ObjectKey, ProjectId, UserId
@@ -300,7 +299,7 @@ class Uploads:
     def _public(self, work: Work, stored: StoredUpload, missing: list[int]) -> Upload:
         folder = None
         if self._direct is not None and self._leaves_files(stored) and stored.state is UploadState.PENDING:
-            folder = self._direct.folder(upload_prefix(stored.project_id, stored.key))
+            folder = self._direct.folder(stored.object_prefix)
         return Upload(
             id=stored.key,
             state=stored.state,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -12,13 +13,13 @@ from acai_jupyter.contract.errors import ObjectNotFound
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.durable import PARTIAL, partial_file, translated
-from acai_server.objects.filesystem_parts import FOLDER, FilesystemParts
+from acai_server.objects.filesystem_parts import FOLDER, FilesystemParts, locked
 from acai_server.objects.keys import checked, checked_new
+from acai_server.objects.protocol import ListedObject
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
-    from datetime import datetime
 
     from acai_server.objects.protocol import ObjectStore, Within
 
@@ -87,6 +88,35 @@ class FilesystemObjectStore(FilesystemParts):
                 if not path.endswith(PARTIAL):
                     yield ObjectKey(path)
 
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """See the protocol. What is deleted while it is listed may be left out."""
+        for key in self.keys(prefix):
+            with suppress(ObjectNotFound), translated(key):
+                found = self._path(key).stat()
+                yield ListedObject(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
+
+    def create(self, key: ObjectKey, body: bytes) -> bool:
+        """See the protocol: processes and threads take turns by a lock on the file's folder."""
+        target = self._path(checked_new(key))
+        self._make(key, target.parent)
+        with locked(target.parent, key):
+            if target.exists():
+                return False
+            self._write(target, key, body)
+        return True
+
+    def swap(self, key: ObjectKey, body: bytes, *, expected: bytes) -> bool:
+        """See the protocol: by the same lock."""
+        target = self._path(checked_new(key))
+        try:
+            with locked(target.parent, key):
+                if self.get(key) != expected:
+                    return False
+                self._write(target, key, body)
+        except ObjectNotFound:
+            return False
+        return True
+
     def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
         """See the protocol."""
         return self._direct_url(checked(key)) if direct else self._signer.url("GET", checked(key), within=within)
@@ -121,6 +151,11 @@ class FilesystemObjectStore(FilesystemParts):
             if of_parts:
                 folders.clear()
         return dropped
+
+    def _write(self, target: Path, key: ObjectKey, body: bytes) -> None:
+        with partial_file(target.parent, target.name, key) as partial:
+            partial.write(body)
+            partial.move(target)
 
     def _direct_url(self, key: ObjectKey) -> str:
         """The URL of a file; the signs of a key need no quoting."""

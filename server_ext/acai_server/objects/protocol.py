@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.sources import PIECE_BYTES
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 
 Within = tuple[int, int]
 """Some bytes of an object: where they begin, and how many they are."""
+
+
+MAX_NOTE_BYTES = 4096
+"""What a store keeps by `create` and `swap` is small: a mark, a lease."""
+
+
+class ListedObject(NamedTuple):
+    """An object as a list of the store shows it."""
+
+    key: ObjectKey
+    size_bytes: int
+    modified_at: datetime
 
 
 class ObjectStore(Protocol):
@@ -83,6 +95,22 @@ class ObjectStore(Protocol):
 
         Some S3 services order by folder: there an older key with '-' or '.' may come after one with '/' at that place.
         """
+        ...
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """Iterate over the objects whose keys begin with a prefix, in the order of `keys`."""
+        ...
+
+    def create(self, key: ObjectKey, body: bytes) -> bool:
+        """Keep a small object unless there is one under the key; says whether this call kept it.
+
+        Atomic: of several calls at once, one keeps its body. An S3 service that ignores conditions lets the last one
+        win; an earlier one is told so if it reads its object again after that.
+        """
+        ...
+
+    def swap(self, key: ObjectKey, body: bytes, *, expected: bytes) -> bool:
+        """Replace a small object whose body is as expected; says whether this call did. Atomic as `create`."""
         ...
 
     def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:

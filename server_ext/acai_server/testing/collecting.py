@@ -71,7 +71,8 @@ def collect_as_announced(user: LakeUser, terms: Terms | None = None) -> Found:
     freed = collect(user, terms)
     assert numbers(freed) == numbers(announced)
     moved = size_of(freed, GarbageKind.COPIES)  # is freed with what was moved, later
-    now = sum(one.size_bytes for kind, one in freed.items() if kind is not GarbageKind.PACKS) - moved
+    not_freed = (GarbageKind.PACKS, GarbageKind.UNKNOWN)
+    now = sum(one.size_bytes for kind, one in freed.items() if kind not in not_freed) - moved
     if GarbageKind.PACKS not in freed:
         assert stored + chunks - sum(sizes(user).values()) - sum(chunks_of(user).values()) == now
     return freed
