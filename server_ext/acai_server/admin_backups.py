@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acai_jupyter.contract.errors import SettingsBroken
 from acai_server.app import object_store_of
 from acai_server.clock import Clock
+from acai_server.store_owner.mark import claim, refuse_foreign
 
 if TYPE_CHECKING:
     import argparse
@@ -60,6 +61,7 @@ def back_up(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     objects = _objects(settings)
     with closing(database_of(settings)) as database:
         schema.check(database)
+        claim(database, objects)
         backup = Backup(database, objects, given.folder, _kept(given.folder), __version__)
         note = backup.make(getattr(given, "project", None))
     yield from backup.troubles
@@ -70,8 +72,11 @@ def restore(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     """Put a backup into an empty place."""
     from acai_server.backups.restoring import restore as fill
 
+    objects = _objects(settings)
     with _held(settings), closing(database_of(settings)) as database:
-        note = fill(database, _objects(settings), given.folder, _kept(given.folder), _interrupted)
+        refuse_foreign(database, objects)
+        note = fill(database, objects, given.folder, _kept(given.folder), _interrupted)
+        claim(database, objects)
     yield f"{_amount(note)} of {note.made_at:%Y-%m-%d %H:%M} UTC are restored."
 
 
@@ -82,7 +87,9 @@ def bring(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
 
     with closing(database_of(settings)) as database:
         schema.migrate(database) if database.name == "sqlite" else schema.check(database)
-        note = Import(database, _objects(settings), given.folder, _kept(given.folder)).run(given.project)
+        objects = _objects(settings)
+        claim(database, objects)
+        note = Import(database, objects, given.folder, _kept(given.folder)).run(given.project)
     yield f"{_amount(note)} are in the project '{given.project or note.project}'. Its users need new tokens."
 
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from acai_server.provisioner.prices import Prices
     from acai_server.runners.protocol import Runner
     from acai_server.services import Services
+    from acai_server.store_owner.lease import Lease
 
 JUPYTERS = ("jupyter_config", "jupyter_server_config", "jupyter_acai_config")
 URL_SECONDS = 86_400
@@ -333,7 +334,8 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     objects, at_jobs = object_store_of(settings, signer), settings.endpoint_url_for_jobs
     with ExitStack() as opened:  # what fails on the way leaves nothing open: it will be tried again
         database = _database(settings, clock, bus, opened)
-        notices = clock_notice(database, clock)
+        lease = _lease(settings, database, objects)
+        notices = _notices(clock_notice(database, clock), lease)
         credentials = Credentials(database, token, project=settings.project, user=settings.user)
         runner = _runner(settings, credentials)
         opened.callback(runner.close)
@@ -361,19 +363,22 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         keeper = BudgetKeeper(database, budgets, accounts, engine)
         for heard in (credentials.look_again, profiler.wake, *(() if alone else (engine.wake,))):
             opened.callback(bus.listen(heard))
-        direct = _direct_path(settings, credentials)
         lake = Lake(
             database,
             objects,
-            direct,
+            _direct_path(settings, credentials),
             grace=timedelta(days=settings.grace_days),
             uploads_per_user=settings.uploads_per_user,
+            guard=lease,
         )
-        collector = UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days))
+        collector = UploadCollector(
+            database, objects, lake.tidying, kept=timedelta(days=settings.upload_days), guard=lease
+        )
         checker = BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds))
         opened.callback(lake.collections.stop)
         garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)
         for loop in (
+            lease,
             bus,
             engine,
             profiler,
@@ -387,7 +392,6 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             opened.callback(loop.stop)
             loop.start()
         close = opened.pop_all().close
-
     return Services(
         credentials=credentials,
         sign_ins=SignIns(database, identities_of(settings), settings.sign_in_days),
@@ -513,6 +517,26 @@ def _place(settings: Settings, runner: Runner) -> str:
         return f"{runner.name}@{instance(settings)}"
     folder = hashlib.sha256(f"{platform.node()}:{settings.data_folder}".encode()).hexdigest()[:12]
     return f"{runner.name}@{folder}"
+
+
+def _notices(at_start: list[str], lease: Lease) -> Callable[[], list[str]]:
+    return lambda: [*at_start, *lease.notices]
+
+
+def _lease(settings: Settings, database: Database, objects: ObjectStore) -> Lease:
+    """Refuse a store that belongs to another database; return what says whether its objects may be deleted.
+
+    The holder of the lease is named by its data folder; a copy of the folder has another inode, and another name.
+    """
+    from acai_server.store_owner.lease import Lease
+    from acai_server.store_owner.mark import claim
+
+    claim(database, objects)
+    folder = settings.data_folder
+    holder = hashlib.sha256(f"{platform.node()}:{folder}:{folder.stat().st_ino}".encode()).hexdigest()[:16]
+    lease = Lease(database, objects, holder)
+    lease.step()  # before any loop asks whether it may delete
+    return lease
 
 
 def _event_bus(settings: Settings) -> EventBus:

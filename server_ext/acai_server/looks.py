@@ -25,7 +25,7 @@ def checkups_of(
     database: Database,
     objects: ObjectStore,
     runner: Runner,
-    notices: list[str],
+    notices: Callable[[], list[str]],
     address: Callable[[], str],
     *,
     alone: bool,
@@ -35,7 +35,7 @@ def checkups_of(
 
     others = tuple(looks(database, objects, runner, address, alone=alone))
     reserved = settings.reserved_disk_mib * 1024**2
-    return Checkups(Ground(database, objects, runner, settings.data_folder, reserved, tuple(notices), others))
+    return Checkups(Ground(database, objects, runner, settings.data_folder, reserved, notices, others))
 
 
 def clock_notice(database: Database, clock: Clock) -> list[str]:

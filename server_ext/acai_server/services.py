@@ -55,6 +55,7 @@ class Services:
     limits: ResourceLimits
     data_folder: str | None
     started_at: datetime
-    notices: list[str]
+    notices: Callable[[], list[str]]
+    """Returns what the people at the server have to know now, in sentences."""
     close: Callable[[], None]
     """Ends the loops and gives back what was opened. Safe to call twice."""

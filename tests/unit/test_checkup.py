@@ -59,7 +59,7 @@ class Clinic:
             runner,
             self.folder,
             reserved_disk_bytes=reserved_disk_bytes,
-            notices=notices,
+            notices=lambda: notices,
             others=others,
         )
         try:

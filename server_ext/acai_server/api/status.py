@@ -31,7 +31,7 @@ def get_status(call: Call) -> Status:
         limits=services.limits,
         store=services.lake.uploads.store(),
         started_at=services.started_at,
-        notices=services.notices,
+        notices=services.notices(),
         left=services.budgets.listed(call.member).left,
     )
 

@@ -16,7 +16,7 @@ from acai_jupyter.contract.jobs import Resources
 from acai_server.checkup import database, store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -41,7 +41,7 @@ class Ground:
     runner: Runner
     folder: Path | None
     reserved_disk_bytes: int = 0
-    notices: tuple[str, ...] = ()
+    notices: Callable[[], Sequence[str]] = tuple
     others: tuple[Look, ...] = ()
 
 
@@ -66,7 +66,7 @@ class Checkups:
         begun = [(name, pool.submit(look)) for name, look in looks]
         checks = [self._awaited(name, future, until) for name, future in begun]
         pool.shutdown(wait=False, cancel_futures=True)
-        checks += [Check("notice", Finding.WARNING, notice) for notice in self._ground.notices]
+        checks += [Check("notice", Finding.WARNING, notice) for notice in self._ground.notices()]
         return Checkup(checks, self._probe_url(checks))
 
     def is_ready(self) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
-from acai_jupyter.contract.ids import FileSetVersionId, JobId, JobNumber, ProjectId, SessionId
+from acai_jupyter.contract.ids import FileSetVersionId, JobId, JobNumber, ObjectKey, ProjectId, SessionId
 from acai_jupyter.contract.query.builtin import TAGS, SubjectKind
 from acai_jupyter.contract.states import InputRole, UploadState
 from acai_server.db import batches
@@ -18,6 +18,7 @@ from acai_server.db.tables import (
     FileSetVersionRow,
     JobInputRow,
     JobRow,
+    ObjectRow,
     ProjectRow,
     UploadSessionRow,
 )
@@ -235,6 +236,13 @@ class SweepingRecords:
             ):
                 found[number] = Owner(folder or job_folder(number), ended_at, is_collected=collected_at is not None)
         return found
+
+    def sample_objects(self, limit: int) -> list[tuple[ObjectKey, int]]:
+        """Return the newest and the oldest objects that records name, with their sizes."""
+        query = select(ObjectRow.key, ObjectRow.size_bytes).limit(limit)
+        rows = [*self._session.execute(query.order_by(ObjectRow.id.desc()))]
+        rows += self._session.execute(query.order_by(ObjectRow.id))
+        return [(ObjectKey(key), size) for key, size in rows]
 
     def recorded(self, keys: Iterable[str]) -> set[str]:
         """Return which of these objects have a record."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId
     from acai_server.db.database import Database
     from acai_server.db.work import Work
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.objects.protocol import ObjectStore
 
 EXAMPLES = 5
@@ -87,6 +88,7 @@ class Run:
     is_dry: bool
     started_at: datetime
     report: Report
+    guard: DeletionGuard
     stopped: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -100,9 +102,11 @@ class Run:
         self.report.step = step
 
     def go_on(self) -> None:
-        """Raise when the server is about to end: between two pages is a good moment."""
+        """Raise when the server is about to end, or may not delete any more: between two pages is a good moment."""
         if self.stopped.is_set():
             raise Stopped
+        if not self.is_dry:
+            self.guard.check()
 
     def loader(self, work: Work, *, all_there: bool = True) -> Callable[[list[bytes]], dict[bytes, bytes]]:
         """Return what loads chunks of the project. Where one is missing that lives, nothing is known for sure."""

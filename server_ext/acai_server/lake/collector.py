@@ -5,13 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from acai_jupyter.contract.errors import DeletionPaused
 from acai_jupyter.contract.states import UploadState
+from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.tidying import Tidying
     from acai_server.objects.protocol import ObjectStore
 
@@ -35,6 +38,7 @@ class UploadCollector(Periodic):
         tidying: Tidying,
         *,
         kept: timedelta,
+        guard: DeletionGuard | None = None,
         interval_seconds: float = INTERVAL_SECONDS,
     ) -> None:
         super().__init__("upload collector", interval_seconds)
@@ -42,9 +46,14 @@ class UploadCollector(Periodic):
         self._objects = objects
         self._tidying = tidying
         self._kept = kept
+        self._guard = guard or AlwaysAllowed()
 
     def step(self) -> bool:
-        """Tidy some sessions; says whether there may be more."""
+        """Tidy some sessions; says whether there may be more. While objects may not be deleted, nothing is done."""
+        try:
+            self._guard.check()
+        except DeletionPaused:
+            return False
         with self._database.reading() as work:
             now = work.clock.now()
             quiet = min(self._kept, _QUIET)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, SessionId, UserId
     from acai_server.db.database import Database
     from acai_server.db.sweeping import DeadSet
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.retention import Rules
     from acai_server.lake.tidying import Tidying
     from acai_server.objects.protocol import ObjectStore
@@ -65,8 +66,15 @@ class Collections:
     """One collection runs at a time. They are remembered while the server runs; nothing is lost when one is cut off."""
 
     def __init__(
-        self, database: Database, objects: ObjectStore, tidying: Tidying, retention: Rules, terms: Terms
+        self,
+        database: Database,
+        objects: ObjectStore,
+        tidying: Tidying,
+        retention: Rules,
+        terms: Terms,
+        guard: DeletionGuard,
     ) -> None:
+        self._guard = guard
         self._database = database
         self._objects = objects
         self._tidying = tidying
@@ -155,8 +163,11 @@ class Collections:
             is_dry=begun.is_dry,
             started_at=now,
             report=begun.report,
+            guard=self._guard,
             stopped=self._stopped,
         )
+        if not run.is_dry:
+            self._guard.look()
         run.begin("applying the rules of what is kept")
         self._outdated(run, begun.user)
         run.begin("looking for deleted jobs")

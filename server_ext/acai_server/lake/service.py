@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from acai_server.lake.aliases import Aliases
 from acai_server.lake.collecting import Terms
 from acai_server.lake.composing import Composing
+from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.files import Files
 from acai_server.lake.filesets import FileSets
 from acai_server.lake.garbage import Collections
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from acai_server.db.database import Database
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
 
@@ -36,8 +38,10 @@ class Lake:
         *,
         grace: timedelta = GRACE,
         uploads_per_user: int = 0,
+        guard: DeletionGuard | None = None,
     ) -> None:
-        self.tidying = Tidying(database, objects, direct)
+        guard = guard or AlwaysAllowed()
+        self.tidying = Tidying(database, objects, direct, guard)
         self.uploads = Uploads(database, objects, direct, self.tidying, uploads_per_user)
         self.files = Files(database, objects, direct)
         self.removals = Removals(database)
@@ -47,4 +51,4 @@ class Lake:
         self.keeping = Keeping(database, grace=grace)
         self.retention = Rules(database)
         self.restrictions = Restrictions(database)
-        self.collections = Collections(database, objects, self.tidying, self.retention, Terms(grace=grace))
+        self.collections = Collections(database, objects, self.tidying, self.retention, Terms(grace=grace), guard)

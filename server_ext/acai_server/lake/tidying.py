@@ -11,6 +11,7 @@ from acai_jupyter.contract.states import UploadState
 if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
 
@@ -21,13 +22,20 @@ _KEYS_AT_ONCE = 1000
 class Tidying:
     """Of one that was given up nothing stays; of a committed one what its records name."""
 
-    def __init__(self, database: Database, objects: ObjectStore, direct: DirectPath | None) -> None:
+    def __init__(
+        self, database: Database, objects: ObjectStore, direct: DirectPath | None, guard: DeletionGuard
+    ) -> None:
+        self._guard = guard
         self._database = database
         self._objects = objects
         self._direct = direct
 
     def tidy(self, stored: StoredUpload, *, for_good: bool) -> None:
-        """Drop what is not needed of an ended session; not for good while a URL that it gave may still take bytes."""
+        """Drop what is not needed of an ended session; not for good while a URL that it gave may still take bytes.
+
+        Raises `DeletionPaused`, and changes nothing, while objects may not be deleted: it is done later.
+        """
+        self._guard.check()
         committed = stored.state is UploadState.COMMITTED
         self._forget_rows(stored, committed=committed)
         self._drop_parts(stored)

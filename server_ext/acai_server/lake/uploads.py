@@ -13,6 +13,7 @@ import msgspec
 from acai_jupyter.contract.errors import (
     BadRequest,
     Conflict,
+    DeletionPaused,
     HashMismatch,
     ObjectNotFound,
     TooManyUploads,
@@ -214,7 +215,8 @@ class Uploads:
             if stored.state is UploadState.COMMITTED:
                 raise Conflict(reason="the upload session is committed; its files can be deleted with rm")
             work.uploads.give_up(stored.id)
-        self._tidying.tidy(replace(stored, state=UploadState.ABORTED), for_good=False)
+        with suppress(DeletionPaused):  # the collector of uploads does it later
+            self._tidying.tidy(replace(stored, state=UploadState.ABORTED), for_good=False)
         return self.get(project, user, key)
 
     def _staged(self, work: Work, stored: StoredUpload, files: list[NewFile]) -> list[int]:

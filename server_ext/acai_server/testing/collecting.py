@@ -13,6 +13,7 @@ from acai_jupyter.contract.filesets import RemovedFileSets, RemoveFileSets
 from acai_jupyter.contract.garbage import CollectionState, Garbage, GarbageKind
 from acai_server.lake import manifests
 from acai_server.lake.collecting import Terms
+from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.garbage import Collections
 from acai_server.objects.keys import project_prefix
 from acai_server.testing.lakes import engine_of
@@ -52,7 +53,9 @@ class Days:
 def collections_of(user: LakeUser, terms: Terms | None = None) -> Collections:
     """Return what collects garbage as a server of this user does."""
     lake = user.lake
-    return Collections(user.database, user.objects, lake.tidying, lake.retention, terms or Terms(grace=GRACE))
+    return Collections(
+        user.database, user.objects, lake.tidying, lake.retention, terms or Terms(grace=GRACE), AlwaysAllowed()
+    )
 
 
 def collect(user: LakeUser, terms: Terms | None = None, *, dry_run: bool = False) -> Found:
