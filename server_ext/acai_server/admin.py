@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import AcaiError
 from acai_server import admin_backups as backups
+from acai_server import admin_store as store
 from acai_server.admin_backups import database_of
 from acai_server.app import AcaiApp
 
@@ -35,6 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs.add_parser("audit", help="print who changed what, of all projects, as lines of JSON")
     verbs.add_parser("kubernetes-role", help="print the Role that the server needs in its cluster, for kubectl apply")
     backups.declare(verbs)
+    store.declare(verbs)
     arguments = parser.parse_args(argv)
     try:
         for line in _VERBS[arguments.verb](_settings(arguments.config), arguments):
@@ -104,4 +106,5 @@ _VERBS: dict[str, Callable[[Settings, argparse.Namespace], Iterable[str]]] = {
     "audit": lambda settings, _: audit(settings),
     "kubernetes-role": lambda settings, _: [kubernetes_role(settings)],
     **backups.VERBS,
+    **store.VERBS,
 }

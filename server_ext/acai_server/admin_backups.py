@@ -58,7 +58,7 @@ def back_up(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     from acai_server.backups.making import Backup
     from acai_server.db import schema
 
-    objects = _objects(settings)
+    objects = objects_of(settings)
     with closing(database_of(settings)) as database:
         schema.check(database)
         claim(database, objects)
@@ -72,7 +72,7 @@ def restore(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     """Put a backup into an empty place."""
     from acai_server.backups.restoring import restore as fill
 
-    objects = _objects(settings)
+    objects = objects_of(settings)
     with _held(settings), closing(database_of(settings)) as database:
         refuse_foreign(database, objects)
         note = fill(database, objects, given.folder, _kept(given.folder), _interrupted)
@@ -87,13 +87,14 @@ def bring(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
 
     with closing(database_of(settings)) as database:
         schema.migrate(database) if database.name == "sqlite" else schema.check(database)
-        objects = _objects(settings)
+        objects = objects_of(settings)
         claim(database, objects)
         note = Import(database, objects, given.folder, _kept(given.folder)).run(given.project)
     yield f"{_amount(note)} are in the project '{given.project or note.project}'. Its users need new tokens."
 
 
-def _objects(settings: Settings) -> ObjectStore:
+def objects_of(settings: Settings) -> ObjectStore:
+    """Open the object store of these settings."""
     if settings.object_store == "memory":
         reason = "the object store is the memory of a server, which nobody else can read"
         raise SettingsBroken(reason=f"{reason}; nothing of it can be backed up or restored")
