@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acai_jupyter.contract.errors import DeletionPaused, StoreMismatch, StoreUnavailable, StoreUnclaimed
-from acai_jupyter.contract.garbage import CollectionState, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState, GarbageKind
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import UploadState
 from acai_server.clock import Clock
@@ -260,6 +260,37 @@ def test_databases_never_share_a_key(databases: Databases) -> None:
     assert len(set.union(*found)) == sum(map(len, found))
 
 
+# -- unknown objects
+
+
+def test_unknown_objects_are_listed_and_deleted_only_when_their_number_is_confirmed(
+    store: ObjectStore, databases: Databases
+) -> None:
+    first, second = databases.new(), databases.new()
+    theirs, user = LakeUser(first, store), LakeUser(second, store)
+    theirs.put({"/x": b"content"})
+    theirs.in_a_new_project().put({"/y": b"more"})
+    before = everything(store)
+    user.put({"/z": b"own"})
+    collections, (project, me) = user.lake.collections, (user.member.project_id, user.member.user_id)
+    listed = collections.collect(project, me, CollectGarbage(unknown=True))
+    assert (listed.is_dry_run, [(one.key, one.size_bytes) for one in listed.unknown]) == (
+        True,
+        [(key, len(body)) for key, body in sorted(before.items())],
+    )
+    assert [(one.kind, one.count, one.size_bytes) for one in listed.garbage] == [(GarbageKind.UNKNOWN, 2, 11)]
+    for wrong in (CollectGarbage(unknown=True, confirmed_count=1), CollectGarbage(unknown=True, confirmed_count=0)):
+        refused = collections.collect(project, me, wrong)
+        assert (refused.state, "2 objects are unknown now" in refused.reason) == (CollectionState.FAILED, True)
+    dry = collections.collect(project, me, CollectGarbage(dry_run=True, unknown=True, confirmed_count=2))
+    assert dry.is_dry_run
+    assert everything(store).items() >= before.items()
+    done = collections.collect(project, me, CollectGarbage(unknown=True, confirmed_count=2))
+    assert (done.state, done.garbage[0].count) == (CollectionState.FINISHED, 2)
+    assert sorted(everything(store).values()) == [b"own"]
+    assert user.read() == {"/z": b"own"}
+
+
 # -- the lease
 
 
@@ -406,7 +437,7 @@ def test_without_the_lease_content_is_read_and_written_and_never_deleted(
     assert everything(store) == before
     copy.put({"/new": b"new"})
     assert copy.read() == {"/x": b"content", "/new": b"new"}
-    dry = copy.lake.collections.collect(copy.member.project_id, copy.member.user_id, dry_run=True)
+    dry = copy.lake.collections.collect(copy.member.project_id, copy.member.user_id, CollectGarbage(dry_run=True))
     assert (dry.state, GarbageKind.DELETED_FILES in {one.kind for one in dry.garbage}) == (
         CollectionState.FINISHED,
         True,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
+    from acai_jupyter.contract.garbage import UnknownObject
     from acai_jupyter.contract.ids import ProjectId
     from acai_server.db.database import Database
     from acai_server.db.work import Work
@@ -55,6 +56,7 @@ class Report:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._found: dict[GarbageKind, Garbage] = {}
+        self._unknown: list[UnknownObject] = []
         self.step = "waiting for another collection to end"
 
     def add(self, kind: GarbageKind, count: int, size_bytes: int, examples: Iterable[str] = ()) -> None:
@@ -65,6 +67,16 @@ class Report:
             before = self._found.get(kind, Garbage(kind, 0, 0))
             named = [*before.examples, *examples][:EXAMPLES]
             self._found[kind] = Garbage(kind, before.count + count, before.size_bytes + size_bytes, named)
+
+    def show_unknown(self, objects: list[UnknownObject], most: int) -> None:
+        """Add unknown objects, up to a number of them."""
+        with self._lock:
+            self._unknown += objects[: most - len(self._unknown)]
+
+    def unknown(self) -> list[UnknownObject]:
+        """Return the first of the unknown objects."""
+        with self._lock:
+            return list(self._unknown)
 
     def lacks_examples(self, kind: GarbageKind) -> bool:
         """Whether a kind could do with more examples."""

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from acai_jupyter.contract.errors import AcaiError, NotFound
-from acai_jupyter.contract.garbage import Collection, CollectionState, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, Collection, CollectionState, GarbageKind
 from acai_server.db import sight
 from acai_server.lake.collecting import Report, Run, Stopped, Terms
 from acai_server.lake.freeing import Freeing
 from acai_server.lake.old_jobs import sweep_jobs
 from acai_server.lake.sweeping import sweep_chunks, sweep_moved, sweep_store
+from acai_server.lake.unknown import sweep_unknown
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ REMEMBERED = 100
 STOP_SECONDS = 10.0
 FIRST_AFTER_SECONDS = 600.0
 """Who has just started a server has better things for it to do."""
+WHOLE = CollectGarbage()
+"""All that a collection frees by itself."""
 _SETS_AT_ONCE = 1000
 _log = logging.getLogger(__name__)
 
@@ -44,17 +47,23 @@ class _Begun:
     key: str
     project: ProjectId
     user: UserId | None
-    is_dry: bool
+    request: CollectGarbage
     started_at: datetime
     state: CollectionState = CollectionState.RUNNING
     reason: str = ""
     report: Report = field(default_factory=Report)
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether nothing is freed: a list of unknown objects that names no number is one too."""
+        return self.request.dry_run or (self.request.unknown and self.request.confirmed_count is None)
 
     def public(self) -> Collection:
         return Collection(
             id=self.key,
             state=self.state,
             is_dry_run=self.is_dry,
+            unknown=self.report.unknown(),
             started_at=self.started_at,
             step=self.report.step,
             garbage=self.report.garbage(),
@@ -86,25 +95,25 @@ class Collections:
         self._one = threading.Lock()
         self._stopped = threading.Event()
 
-    def begin(self, project: ProjectId, user: UserId | None, *, dry_run: bool) -> Collection:
+    def begin(self, project: ProjectId, user: UserId | None, request: CollectGarbage) -> Collection:
         """Begin a collection, or join the one of this kind that has not ended."""
         sight.must_see_all()
         with self._lock:
             for one in self._begun.values():
                 running = one.state is CollectionState.RUNNING and not self._stopped.is_set()
-                if running and (one.project, one.is_dry) == (project, dry_run):
+                if running and (one.project, one.request) == (project, request):
                     return one.public()
-            begun = self._new(project, user, dry_run=dry_run)
+            begun = self._new(project, user, request)
             self._threads = [thread for thread in self._threads if thread.is_alive()]
             thread = threading.Thread(target=self._run, args=(begun,), name="acai-collection", daemon=True)
             self._threads.append(thread)
             thread.start()
             return begun.public()
 
-    def collect(self, project: ProjectId, user: UserId | None = None, *, dry_run: bool = False) -> Collection:
+    def collect(self, project: ProjectId, user: UserId | None = None, request: CollectGarbage = WHOLE) -> Collection:
         """Run a collection to its end."""
         with self._lock:
-            begun = self._new(project, user, dry_run=dry_run)
+            begun = self._new(project, user, request)
         self._run(begun)
         return begun.public()
 
@@ -125,10 +134,10 @@ class Collections:
         for thread in threads:
             thread.join(STOP_SECONDS)
 
-    def _new(self, project: ProjectId, user: UserId | None, *, dry_run: bool) -> _Begun:
+    def _new(self, project: ProjectId, user: UserId | None, request: CollectGarbage) -> _Begun:
         with self._database.reading() as work:
             now = work.clock.now()
-        begun = _Begun(uuid4().hex, project, user, dry_run, now)
+        begun = _Begun(uuid4().hex, project, user, request, now)
         self._begun[begun.key] = begun
         ended = [key for key, one in self._begun.items() if one.state is not CollectionState.RUNNING]
         for key in ended[: max(0, len(self._begun) - REMEMBERED)]:
@@ -168,6 +177,11 @@ class Collections:
         )
         if not run.is_dry:
             self._guard.look()
+        if begun.request.unknown:
+            run.begin("looking for unknown objects")
+            sweep_unknown(run, begun.request.confirmed_count)
+            run.report.step = "done"
+            return
         run.begin("applying the rules of what is kept")
         self._outdated(run, begun.user)
         run.begin("looking for deleted jobs")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import event
 
 from acai_jupyter.contract.filesets import RemovedFileSets, RemoveFileSets
-from acai_jupyter.contract.garbage import CollectionState, Garbage, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState, Garbage, GarbageKind
 from acai_server.lake import manifests
 from acai_server.lake.collecting import Terms
 from acai_server.lake.deletion_guard import AlwaysAllowed
@@ -60,7 +60,7 @@ def collections_of(user: LakeUser, terms: Terms | None = None) -> Collections:
 
 def collect(user: LakeUser, terms: Terms | None = None, *, dry_run: bool = False) -> Found:
     """Run a collection in the user's project; returns what it found."""
-    done = collections_of(user, terms).collect(user.member.project_id, user.member.user_id, dry_run=dry_run)
+    done = collections_of(user, terms).collect(user.member.project_id, user.member.user_id, CollectGarbage(dry_run))
     assert (done.state, done.is_dry_run) == (CollectionState.FINISHED, dry_run), done.reason
     return {one.kind: one for one in done.garbage}
 

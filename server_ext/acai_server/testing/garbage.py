@@ -12,7 +12,7 @@ import pytest
 
 from acai_jupyter.contract.errors import Conflict, FileSetNotFound, NotFound, StoreUnavailable
 from acai_jupyter.contract.filesets import Retention
-from acai_jupyter.contract.garbage import CollectionState, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState, GarbageKind
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.jobs import CreateJob
 from acai_jupyter.contract.specs import SetRef
@@ -525,12 +525,12 @@ class GarbageSuite(LakeSuite):
         held = Held(user)
         collections = collections_of(held.user)
         project, me = user.member.project_id, user.member.user_id
-        first = collections.begin(project, me, dry_run=False)
+        first = collections.begin(project, me, CollectGarbage())
         assert held.reached.wait(20)
-        assert collections.begin(project, me, dry_run=False).id == first.id
-        dry = collections.begin(project, me, dry_run=True)
+        assert collections.begin(project, me, CollectGarbage()).id == first.id
+        dry = collections.begin(project, me, CollectGarbage(dry_run=True))
         assert dry.id != first.id
-        assert collections.begin(project, me, dry_run=True).id == dry.id
+        assert collections.begin(project, me, CollectGarbage(dry_run=True)).id == dry.id
         assert collections.get(project, first.id).step == "looking through the store"
         assert collections.get(project, dry.id).step == "waiting for another collection to end"
         held.go_on.set()
