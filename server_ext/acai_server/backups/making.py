@@ -70,7 +70,7 @@ class Backup:
     def _make(self, project: str | None, records: Path, known: dict[str, KeptObject]) -> Note:
         notes: dict[str, RecordsNote] = {}
         with self._database.reading() as work:
-            made_at, only = work.clock.now(), _find(work, project)
+            made_at, only, identity = work.clock.now(), _find(work, project), work.identity.get().name
             for table in dumps.TABLES:
                 if only is None or dumps.of_project(table):
                     with form.writing(records, table, dumps.columns_of(table), notes) as file:
@@ -92,6 +92,7 @@ class Backup:
             tables=notes,
             objects=listed[form.OBJECTS],
             objects_bytes=sum(one.size_bytes for one in kept),
+            identity=identity,
         )
         _write(self._folder, note)
         return note
@@ -136,11 +137,23 @@ class Backup:
             if last.project != project:
                 was = "all projects" if last.project is None else f"the project '{last.project}'"
                 raise BadRequest(f"{self._folder} holds {was}. Name another folder.")
-            return {one.key: one for page in form.objects_of(self._folder / last.records) for one in page}
+            known = {one.key: one for page in form.objects_of(self._folder / last.records) for one in page}
+            self._refuse_other_database(last, known)
+            return known
         strangers = [path.name for path in self._folder.iterdir() if not _is_ours(path.name)]
         if strangers:
             raise BadRequest(f"{self._folder} holds '{strangers[0]}', which is no backup's. Name another folder.")
         return {}
+
+    def _refuse_other_database(self, last: Note, known: dict[str, KeptObject]) -> None:
+        """Refuse to replace the backup of another database, as all that it holds would be deleted."""
+        with self._database.reading() as work:
+            if last.identity:
+                is_same = last.identity == work.identity.get().name
+            else:  # of version 0.1
+                is_same = not known or bool(work.sweeping.recorded(known))
+        if not is_same:
+            raise BadRequest(f"{self._folder} holds the backup of another database. Name another folder.")
 
     def _drop_older(self, note: Note) -> None:
         for path in self._folder.glob("records-*"):

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from acai_jupyter.contract.errors import DeletionPaused
 from acai_jupyter.contract.states import UploadState
 from acai_server.lake.deletion_guard import AlwaysAllowed
+from acai_server.lake.ownership import is_owned
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
-    from acai_jupyter.contract.ids import ProjectId
+    from acai_jupyter.contract.ids import ObjectKey, ProjectId
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
     from acai_server.lake.deletion_guard import DeletionGuard
@@ -70,8 +71,12 @@ class UploadCollector(Periodic):
             if ended is not None:
                 self._tidying.tidy(ended, for_good=True)
         if not found:
-            self._objects.drop_leftovers(now - self._kept - _SPARE)
+            self._objects.drop_leftovers(now - self._kept - _SPARE, self._is_ours)
         return bool(found)
+
+    def _is_ours(self, key: ObjectKey) -> bool:
+        with self._database.reading() as work:
+            return is_owned(work, key)
 
     def _given_up(self, project: ProjectId, key: str) -> StoredUpload | None:
         """Give a session up, unless somebody came back to it."""

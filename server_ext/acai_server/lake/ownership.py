@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NEEDLESS_AFTER_JOB = ("launch", "pack", "result")
 """Slots of an attempt that are of no use after the job has ended; a pack of outputs has a record. Logs stay."""
 
+_OF_SERVER = ("checkup/", "store/")
+"""What no project owns: objects that a checkup tries the store with, the mark and the lease."""
+
 
 @dataclass(frozen=True)
 class Ownership:
@@ -47,6 +50,13 @@ def ownership(work: Work, keys: list[ObjectKey], before: datetime) -> Ownership:
             elif owner.is_collected or (_is_needless(slot) and owner.ended_at is not None and owner.ended_at <= before):
                 found.released.append(key)
     return found
+
+
+def is_owned(work: Work, key: ObjectKey) -> bool:
+    """Whether a session or job of this database owns what is below a key, or the server itself does."""
+    if not is_content_key(key):
+        return key.startswith(_OF_SERVER)
+    return all(owner is not None for _, owner, _ in _owners(work, _project_of(key), [key]))
 
 
 def _project_of(key: ObjectKey) -> ProjectId:

@@ -19,7 +19,7 @@ from acai_server.objects.protocol import ListedObject
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from acai_server.objects.protocol import ObjectStore, Within
 
@@ -136,7 +136,7 @@ class FilesystemObjectStore(FilesystemParts):
             return self._direct_url(checked_new(key)), {}
         return self._signer.url("PUT", checked_new(key), size_bytes=size_bytes, sha256=sha256), {}
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """See the protocol. A file's or folder's age is that of its last change."""
         before = older_than.timestamp()
         dropped = 0
@@ -145,7 +145,8 @@ class FilesystemObjectStore(FilesystemParts):
             names = folders if of_parts else [name for name in files if name.endswith(PARTIAL)]
             for path in (Path(root, name) for name in names):
                 with suppress(ObjectNotFound), translated(ObjectKey(path.name)):
-                    if path.stat().st_mtime < before:
+                    key = (path.parent if of_parts else path).relative_to(self._folder).as_posix().removesuffix(FOLDER)
+                    if path.stat().st_mtime < before and is_ours(ObjectKey(key)):
                         self._remove(path) if of_parts else path.unlink()
                         dropped += 1
             if of_parts:

@@ -17,7 +17,7 @@ from acai_server.objects.protocol import ListedObject
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from acai_jupyter.contract.ids import ObjectKey
     from acai_server.objects.protocol import ObjectStore, Within
@@ -197,10 +197,11 @@ class MemoryObjectStore:
             if parts_id in self._begun and self._begun[parts_id].key == key:
                 del self._begun[parts_id]
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """See the protocol."""
         with self._lock:
-            old = [name for name, begun in self._begun.items() if begun.at < older_than.timestamp()]
+            before = older_than.timestamp()
+            old = [name for name, begun in self._begun.items() if begun.at < before and is_ours(begun.key)]
             for name in old:
                 del self._begun[name]
         return len(old)

@@ -8,7 +8,7 @@ from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.sources import PIECE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from acai_jupyter.contract.ids import ObjectKey
@@ -181,9 +181,9 @@ class ObjectStore(Protocol):
         """Give the parts up. Those that are not there, or made an object already, are no error."""
         ...
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """Drop what interrupted puts, and parts begun before a moment and never ended, left; returns how many.
 
-        What was touched since may be kept.
+        Only those of keys of which `is_ours` is true. What was touched since may be kept.
         """
         ...
