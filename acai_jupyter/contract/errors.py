@@ -384,7 +384,7 @@ class StoreUnavailable(Unavailable):
 
 
 class StoreMismatch(Unavailable):
-    """The object store belongs to another database ({owner}; this one is {identity}), and nothing in it was changed.
+    """The object store belongs to another database, and nothing in it was changed.
 
     Put the right database back, set another bucket, prefix or data folder, or run `acai-server adopt-store`.
     """

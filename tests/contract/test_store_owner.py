@@ -115,8 +115,9 @@ def test_an_empty_store_belongs_to_the_first_database_that_uses_it(store: Object
     first, second = databases.new(), databases.new()
     mark.claim(first, store)
     mark.claim(first, store)
-    with pytest.raises(StoreMismatch, match=f"{identity_of(first)}; this one is {identity_of(second)}.*adopt-store"):
+    with pytest.raises(StoreMismatch, match=r"belongs to another database.*adopt-store") as refused:
         mark.claim(second, store)
+    assert refused.value.details == {"owner": identity_of(first), "identity": identity_of(second)}
     found = mark.read(store)
     assert found is not None
     assert found.identity == identity_of(first)

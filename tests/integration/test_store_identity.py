@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acai_jupyter.contract.garbage import GarbageKind
+from acai_jupyter.client.connection import Connection
+from acai_jupyter.client.http import Client
+from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.errors import NotAllowed
+from acai_jupyter.contract.garbage import CollectGarbage, GarbageKind
 from tests.integration.lakes import FOLDERS, S3, Lake, lake
 from tests.integration.places import BIN, Place, until
 from tests.integration.test_backups import administer
@@ -163,3 +167,31 @@ def test_a_store_that_is_adopted_keeps_what_it_held_and_reuses_no_key(used: Lake
     used.place.servers[-1].end()
     administer(used.place, "adopt-store", "--yes", given=variables(used))
     check_content(used.place.start(**variables(used)))
+
+
+def test_unknown_objects_are_deleted_by_their_number_and_only_by_a_global_admin(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    with lake("direct", tmp_path / "home", request) as found:
+        found.place.write("data/x.txt", "content")
+        found.shell("put", "data", "/data")
+        unknown = found.place.data / "objects" / "p7" / "objects" / "of-another" / "database"
+        unknown.parent.mkdir(parents=True)
+        unknown.write_bytes(b"unknown")
+        assert "unknown" not in found.shell("gc"), "it is of no project that there is"
+        said = found.shell("gc", "--unknown")
+        assert "p7/objects/of-another/database" in said
+        assert "just now" in said
+        assert "acai gc --unknown --yes 1" in said
+        assert "--yes is for objects" in found.shell("gc", "--yes", "1", status=2)
+        assert "1 objects are unknown now" in found.place.acai("gc", "--unknown", "--yes", "2").stdout
+        assert unknown.exists()
+        answer = found.server.ask("POST", "/v1/projects/default/users", {"name": "ann", "role": "admin"})
+        assert answer.status == 201, answer.body
+        client = Client(Connection(found.server.root, answer.json["issued"]["secret"]))
+        for request_body in (CollectGarbage(unknown=True), CollectGarbage(unknown=True, confirmed_count=1)):
+            with pytest.raises(NotAllowed, match="no project owns"):
+                client.call(endpoints.COLLECT_GARBAGE, request_body)
+        assert "7 B freed" in found.shell("gc", "--unknown", "--yes", "1")
+        assert not unknown.exists()
+        assert found.cat("/data/x.txt") == b"content"

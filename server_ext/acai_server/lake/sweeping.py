@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acai_jupyter.contract.errors import ObjectNotFound
 from acai_jupyter.contract.garbage import GarbageKind
 from acai_server.lake import marking
 from acai_server.lake.collecting import EXAMPLES
@@ -99,13 +98,13 @@ def sweep_store(run: Run, counted: set[str]) -> None:
     Objects in the folders of jobs that were counted before are not counted again.
     """
     before = run.started_at - run.terms.urls
-    keys = run.objects.keys(project_prefix(run.project))
-    while page := list(islice(keys, _KEYS_AT_ONCE)):
+    objects = run.objects.listed(project_prefix(run.project))
+    while page := {one.key: one.size_bytes for one in islice(objects, _KEYS_AT_ONCE)}:
         run.go_on()
         with run.database.reading() as work:
             found = ownership(work, [key for key in page if not _is_in(key, counted)], before)
         for kind, some in ((GarbageKind.LEFTOVERS, found.released), (GarbageKind.UNKNOWN, found.unknown)):
-            run.report.add(kind, len(some), sum(_size(run, key) for key in some), some[:EXAMPLES])
+            run.report.add(kind, len(some), sum(page[key] for key in some), some[:EXAMPLES])
         if not run.is_dry:
             run.objects.delete_all(found.released)
 
@@ -113,10 +112,3 @@ def sweep_store(run: Run, counted: set[str]) -> None:
 def _is_in(key: ObjectKey, folders: set[str]) -> bool:
     owner = owner_of(key) if folders else None
     return owner is not None and owner.folder in folders
-
-
-def _size(run: Run, key: ObjectKey) -> int:
-    try:
-        return run.objects.size(key)
-    except ObjectNotFound:
-        return 0

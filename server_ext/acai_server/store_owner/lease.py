@@ -100,7 +100,8 @@ class Lease(Periodic):
     def notices(self) -> list[str]:
         """What an operator has to know, in sentences."""
         if self._reason in (_COPY, _OTHER):
-            return [f"This server deletes no objects: {self._reason}. See acai doctor and the page on data folders."]
+            how = "Stop the other one, or restore a backup of this database into an object store of its own"
+            return [f"This server deletes no objects: {self._reason}. {how}."]
         return []
 
     def check(self) -> None:
