@@ -393,9 +393,9 @@ class StoreMismatch(Unavailable):
 
 
 class StoreUnclaimed(Unavailable):
-    """The object store holds content, and no record of this database names any of it. Nothing in it was changed.
+    """The object store {state}, and nothing that this database names is in it. Nothing in it was changed.
 
-    Put the right database back, set an empty bucket, prefix or data folder, or run `acai-server adopt-store`.
+    Put the right database back, set another bucket, prefix or data folder, or run `acai-server adopt-store`.
     """
 
     code = "store_unclaimed"

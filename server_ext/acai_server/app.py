@@ -20,7 +20,7 @@ from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Float, Int, TraitError, Unicode
 from traitlets.config import Application, Config
 
-from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
+from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken, StoreUnavailable
 from acai_server.cluster import ClusterSettings, instance, runner_of_cluster
 from acai_server.host import Host
 from acai_server.looks import checkups_of, clock_notice
@@ -242,6 +242,8 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         if self.alone and self.host.upstream is None:
             try:
                 await self.host.connect()
+            except StoreUnavailable as error:  # the next request, or the next look at its readiness, tries again
+                self.log.warning(error.message)
             except AcaiError as error:
                 AcaiApp.failure = error.message
                 serverapp.stop()

@@ -147,6 +147,21 @@ def test_what_other_programs_keep_in_a_bucket_does_not_make_it_used(store: Objec
     mark.claim(databases.new(), store)
 
 
+def test_an_empty_store_is_refused_by_a_database_whose_content_is_elsewhere(
+    store: ObjectStore, databases: Databases
+) -> None:
+    database = databases.new()
+    LakeUser(database, MemoryObjectStore(SIGNER)).put({"/x": b"content"})
+    if store.name == "memory":  # which every server begins with
+        mark.claim(database, store)
+        return
+    with pytest.raises(StoreUnclaimed, match=r"is empty, and nothing that this database names is in it.*adopt-store"):
+        mark.claim(database, store)
+    assert list(store.keys("")) == []
+    mark.adopt(database, store)
+    mark.claim(database, store)
+
+
 def test_a_mark_that_cannot_be_read_is_no_reason_to_make_another(store: ObjectStore, databases: Databases) -> None:
     store.put(mark.KEY, io.BytesIO(b"{"), size_bytes=1)
     with pytest.raises(StoreUnavailable, match="its mark 'store/mark' is not readable"):
@@ -215,7 +230,7 @@ def test_a_store_of_version_0_1_is_adopted_by_its_own_database_alone(
     old: JobUser, store: ObjectStore, databases: Databases
 ) -> None:
     before = everything(store)
-    with pytest.raises(StoreUnclaimed, match="no record of this database names any of it"):
+    with pytest.raises(StoreUnclaimed, match="holds other content, and nothing that this database names is in it"):
         mark.claim(databases.new(), store)
     assert mark.read(store) is None
     schema.migrate(old.database)

@@ -17,6 +17,7 @@ from tests.integration.lakes import FOLDERS, S3, Lake, lake
 from tests.integration.places import BIN, Place, until
 from tests.integration.test_backups import administer
 from tests.integration.test_garbage import collect, freed
+from tests.servers.process import free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -195,3 +196,18 @@ def test_unknown_objects_are_deleted_by_their_number_and_only_by_a_global_admin(
         assert "7 B freed" in found.shell("gc", "--unknown", "--yes", "1")
         assert not unknown.exists()
         assert found.cat("/data/x.txt") == b"content"
+
+
+def test_alone_a_server_whose_store_does_not_answer_yet_waits_for_it(place: Place) -> None:
+    (port,) = free_ports(1)
+    server = place.start(
+        program="acai",
+        ACAI_OBJECT_STORE="s3",
+        ACAI_S3_BUCKET="bucket",
+        ACAI_S3_ENDPOINT_URL=f"http://127.0.0.1:{port}",
+        AWS_ACCESS_KEY_ID="id",
+        AWS_SECRET_ACCESS_KEY="secret",
+        AWS_DEFAULT_REGION="us-east-1",
+    )
+    assert server.status().code == "store_unavailable"
+    assert server.process.poll() is None

@@ -1,8 +1,8 @@
 """The mark of an object store: the identity of the database that it belongs to, written at first use.
 
-A store without a mark was never used, or was used by version 0.1. It is marked when it is empty, or when records of
-this database name objects in it. Every other store is refused, so that no database reads, writes or deletes what is
-another's.
+A store without a mark was never used, was emptied, or was used by version 0.1. It is marked when records of this
+database name objects in it, or when it is empty and the database names none. Every other store is refused, so that no
+database reads, writes or deletes what is another's, or takes its own content for lost.
 """
 
 from __future__ import annotations
@@ -50,14 +50,28 @@ def claim(database: Database, objects: ObjectStore) -> None:
         identity, now = work.identity.get().name, work.clock.now()
     found = read(objects)
     if found is None:
-        if has_content(objects) and not names_objects_in(database, objects):
-            raise StoreUnclaimed
+        _refuse_unclaimed(database, objects)
         objects.create(KEY, msgspec.json.encode(Mark(identity, now)))
         found = read(objects)  # another database may have been faster
     if found is None:
         raise StoreUnavailable(reason="it does not give back the mark that it was given")
     if found.identity != identity:
         raise StoreMismatch(owner=found.identity, identity=identity)
+
+
+def _refuse_unclaimed(database: Database, objects: ObjectStore) -> None:
+    """Refuse an unmarked store that holds other content than the database's, or none of what it should hold.
+
+    The memory of a server is empty at each start.
+    """
+    with database.reading() as work:
+        has_records = bool(work.sweeping.sample_objects(1))
+    if names_objects_in(database, objects):
+        return
+    if has_content(objects):
+        raise StoreUnclaimed(state="holds other content")
+    if has_records and objects.name != "memory":
+        raise StoreUnclaimed(state="is empty")
 
 
 def refuse_foreign(database: Database, objects: ObjectStore) -> None:
