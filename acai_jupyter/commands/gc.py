@@ -97,7 +97,7 @@ def _unknown_end(found: Collection) -> str:
     more = f"the first {_SHOWN} of " if count > _SHOWN else ""
     return (
         f"{more}{count:,} objects of {total} that no record of this database owns; they may belong to another "
-        f"database. Delete them for good: acai gc --unknown --yes {count}"
+        f"database. Delete them permanently: acai gc --unknown --yes {count}"
     )
 
 

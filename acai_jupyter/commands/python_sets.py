@@ -248,8 +248,8 @@ def gc(
 ) -> Collection:
     """Free what nothing refers to any more, or only say what that is; returns when it is done.
 
-    With `unknown`, list the objects that no record of the server's database owns instead; with `yes`, their number as
-    the list told it, delete them.
+    With `unknown`, list the objects that no record of the server's database owns instead; with `yes`, their number in
+    that list, delete them.
     """
     asked = Namespace(dry_run=dry_run, unknown=unknown, yes=yes)
     *_, last = gc_verb.collections_of(Client(project=project), asked)

@@ -237,7 +237,7 @@ def _gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unknown", action="store_true", help="list the objects that no record owns; nothing else deletes those"
     )
-    parser.add_argument("--yes", type=int, metavar="N", help="delete them for good; N is their number in that list")
+    parser.add_argument("--yes", type=int, metavar="N", help="delete them permanently; N is their number in that list")
 
 
 def _costs(parser: argparse.ArgumentParser) -> None:

@@ -80,7 +80,7 @@ class CollectGarbage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Find what nothing refers to any more, and free it unless this is a dry run.
 
     With `unknown`, find the objects of the whole store that no record of this database owns instead. They are deleted
-    only if `confirmed_count` is their number, as an earlier list told it. Only global admins may ask for this.
+    only if `confirmed_count` is their number in an earlier list. Only global admins may ask for this.
     """
 
     dry_run: bool = False

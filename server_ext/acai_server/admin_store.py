@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def declare(verbs: Any) -> None:
     """Add the verb."""
-    adopted = verbs.add_parser("adopt-store", help="let the object store belong to this database, whoever had it")
+    adopted = verbs.add_parser("adopt-store", help="let the object store belong to this database")
     adopted.add_argument("--yes", action="store_true", help="do it; without this, only say what the store holds")
 
 
@@ -49,7 +49,7 @@ def adopt_store(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
             owner = "no database yet" if found is None else f"the database {found.identity}"
             raise BadRequest(
                 f"The object store belongs to {owner}, and this is {identity}. {_content(database, objects)} "
-                "If it is to belong to this database, stop all servers that use it and run: "
+                "To let it belong to this database, stop all servers that use it and run: "
                 "acai-server adopt-store --yes"
             )
         mark.adopt(database, objects)

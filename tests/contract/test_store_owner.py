@@ -64,7 +64,7 @@ class Databases:
     count: int = 0
 
     def new(self) -> Database:
-        """Return a database of its own identity."""
+        """Return a database with a new identity."""
         made = self._opened(self._path())
         schema.migrate(made)
         return made

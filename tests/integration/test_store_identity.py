@@ -33,7 +33,7 @@ IMPATIENT = {"ACAI_COLLECT_DAYS": "0.00001"}
 
 
 def variables(where: Lake) -> dict[str, str]:
-    """What a server, or a command beside it, is to be given to use the same store."""
+    """The environment of a server or command that uses the same store."""
     if where.s3 is None:
         return {}
     return where.s3.environment | {
@@ -66,7 +66,7 @@ def _last(server: Server) -> dict[str, str] | None:
 
 
 def check_content(server: Server) -> None:
-    """Assert that all that the used store holds can be read."""
+    """Assert that the content of the used store can be read."""
     found = Lake(server, "direct")
     assert (found.cat("/data/x.txt@data"), found.cat("/made/made@made")) == (b"content", b"made")
     assert "the log of job 1" in found.shell("logs", "1")

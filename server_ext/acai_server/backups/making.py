@@ -146,7 +146,7 @@ class Backup:
         return {}
 
     def _refuse_other_database(self, last: Note, known: dict[str, KeptObject]) -> None:
-        """Refuse to replace the backup of another database, as all that it holds would be deleted."""
+        """Refuse to replace the backup of another database, which would delete its objects."""
         with self._database.reading() as work:
             if last.identity:
                 is_same = last.identity == work.identity.get().name

@@ -68,7 +68,7 @@ class Owner(NamedTuple):
     folder: str
     ended_at: datetime | None
     is_collected: bool
-    """Whether it is a job that was deleted for good: nothing of it is needed."""
+    """Whether it is a job that was deleted and cannot be brought back: nothing of it is needed."""
 
 
 _SETS_OF_JOBS = f"""

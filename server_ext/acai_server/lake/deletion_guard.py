@@ -9,7 +9,7 @@ class DeletionGuard(Protocol):
     """What every deletion of objects asks first. Thread-safe."""
 
     def look(self) -> None:
-        """Find out anew whether objects may be deleted."""
+        """Check again whether objects may be deleted."""
         ...
 
     def check(self) -> None:

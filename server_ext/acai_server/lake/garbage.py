@@ -35,7 +35,7 @@ STOP_SECONDS = 10.0
 FIRST_AFTER_SECONDS = 600.0
 """Who has just started a server has better things for it to do."""
 WHOLE = CollectGarbage()
-"""All that a collection frees by itself."""
+"""What the server collects by itself."""
 _SETS_AT_ONCE = 1000
 _log = logging.getLogger(__name__)
 

@@ -105,7 +105,7 @@ class ObjectStore(Protocol):
         """Keep a small object unless there is one under the key; says whether this call kept it.
 
         Atomic: of several calls at once, one keeps its body. An S3 service that ignores conditions lets the last one
-        win; an earlier one is told so if it reads its object again after that.
+        win; an earlier one returns False if it reads its object again after that.
         """
         ...
 

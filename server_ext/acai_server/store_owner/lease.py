@@ -4,7 +4,7 @@ All copies of a database have its identity, so the mark of the store cannot tell
 writes a new nonce into the store and into the database, and a copy does not learn it. Servers that share one database
 share its nonce, and with it the lease.
 
-A lease expires for an observer that has seen it unchanged for `EXPIRY_INTERVALS` intervals of its own clock; clocks are
+A lease expires for an observer that has seen it unchanged for `EXPIRY_INTERVALS` intervals by its clock; clocks are
 not compared. Then any copy may take it over, as a standby does after a failover. A server that stops releases it.
 """
 
@@ -100,12 +100,12 @@ class Lease(Periodic):
     def notices(self) -> list[str]:
         """What an operator has to know, in sentences."""
         if self._reason in (_COPY, _OTHER):
-            how = "Stop the other one, or restore a backup of this database into an object store of its own"
+            how = "Stop the other one, or restore a backup of this database into another object store"
             return [f"This server deletes no objects: {self._reason}. {how}."]
         return []
 
     def check(self) -> None:
-        """Raise `DeletionPaused` unless objects may be deleted. It asks nobody while the lease is fresh."""
+        """Raise `DeletionPaused` unless objects may be deleted. A fresh lease is not read again."""
         held_at = self._held_at
         if held_at is None or self._monotonic() - held_at > self._interval / 2:
             self.look()

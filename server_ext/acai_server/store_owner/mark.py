@@ -90,7 +90,7 @@ def refuse_foreign(database: Database, objects: ObjectStore) -> None:
 
 
 def adopt(database: Database, objects: ObjectStore) -> bool:
-    """Mark the store as the database's, whoever it belonged to; says whether that changed anything."""
+    """Mark the store as the database's, also one of another database; says whether that changed anything."""
     with database.reading() as work:
         identity, now = work.identity.get().name, work.clock.now()
     body = _body(objects)
