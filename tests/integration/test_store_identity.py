@@ -16,7 +16,7 @@ from acai_jupyter.contract.garbage import CollectGarbage, GarbageKind
 from tests.integration.lakes import FOLDERS, S3, Lake, lake
 from tests.integration.places import BIN, Place, until
 from tests.integration.test_backups import administer
-from tests.integration.test_garbage import collect, freed
+from tests.integration.test_garbage import collect, freed, let_time_pass
 from tests.servers.process import free_ports
 
 if TYPE_CHECKING:
@@ -143,6 +143,44 @@ def test_a_second_server_with_an_empty_database_and_the_same_bucket_deletes_noth
         finally:
             other.close()
         assert first.stored() == before
+        check_content(first.server)
+
+
+@pytest.mark.s3
+def test_a_copy_of_a_running_database_reads_and_writes_and_deletes_nothing(
+    s3_server: Seaweedfs, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    del s3_server  # which `lake` asks for by name
+    with lake("s3", tmp_path / "one", request) as first:
+        first.place.write("data/x.txt", "content")
+        first.place.write("job.py", PROGRAM)
+        first.shell("put", "data", "/data", "--as", "data")
+        run_job(first.server)
+        first.place.write("gone/y.txt", "gone")
+        first.shell("put", "gone", "/gone")
+        first.shell("rm", "/gone/y.txt")
+        let_time_pass(first.place)
+        before = first.stored()
+        other = Place(tmp_path / "other")
+        try:
+            other.data.mkdir(parents=True)
+            first.place.sql(f"VACUUM INTO '{other.data / 'acai.db'}'")
+            second = Lake(other.start(**variables(first), **IMPATIENT), "s3", first.s3, first.bucket)
+            check_content(second.server)
+            assert GarbageKind.DELETED_FILES in freed(collect(second, dry_run=True))
+            refused = other.acai("gc", ACAI_URL=second.server.root, ACAI_TOKEN=second.server.token)
+            assert refused.returncode == 1, refused
+            assert "No object is deleted: it is not known yet whether a copy of this database" in refused.stdout
+            other.write("new/z.txt", "new")
+            second.shell("put", "new", "/new")
+            assert second.cat("/new/z.txt") == b"new"
+        finally:
+            other.close()
+        assert first.stored().items() >= before.items()
+        check_content(first.server)
+        found = freed(collect(first))
+        assert found[GarbageKind.DELETED_FILES] == (1, 4)
+        assert found[GarbageKind.UNKNOWN][0] == len(first.stored()) - len(before) + 1
         check_content(first.server)
 
 
