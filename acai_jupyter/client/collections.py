@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 20
 
 
-def collect(client: Client, *, dry_run: bool = False) -> Iterator[Collection]:
+def collect(
+    client: Client, *, dry_run: bool = False, unknown: bool = False, confirmed_count: int | None = None
+) -> Iterator[Collection]:
     """Begin a collection, or join the one that runs, and yield how far it is until it has ended."""
-    found = client.call(endpoints.COLLECT_GARBAGE, CollectGarbage(dry_run))
+    request = CollectGarbage(dry_run, unknown, confirmed_count)
+    found = client.call(endpoints.COLLECT_GARBAGE, request)
     yield found
     while found.state is CollectionState.RUNNING:
         found = client.call(endpoints.GET_COLLECTION, query={"wait_seconds": WAIT_SECONDS}, collection=found.id)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from acai_jupyter.client import collections, searches
 from acai_jupyter.client import filesets as sets
+from acai_jupyter.client import searches
 from acai_jupyter.client.http import Client
 from acai_jupyter.commands import filesets as set_verbs
+from acai_jupyter.commands import gc as gc_verb
 from acai_jupyter.commands import metadata as metadata_verbs
 from acai_jupyter.commands import objects, python_help, tables
 from acai_jupyter.commands.job_objects import Job
@@ -242,9 +243,16 @@ def retention(
     return found
 
 
-def gc(*, dry_run: bool = False, project: str | None = None) -> Collection:
-    """Free what nothing refers to any more, or only say what that is; returns when it is done."""
-    *_, last = collections.collect(Client(project=project), dry_run=dry_run)
+def gc(
+    *, dry_run: bool = False, unknown: bool = False, yes: int | None = None, project: str | None = None
+) -> Collection:
+    """Free what nothing refers to any more, or only say what that is; returns when it is done.
+
+    With `unknown`, list the objects that no record of the server's database owns instead; with `yes`, their number in
+    that list, delete them.
+    """
+    asked = Namespace(dry_run=dry_run, unknown=unknown, yes=yes)
+    *_, last = gc_verb.collections_of(Client(project=project), asked)
     return last
 
 

@@ -250,6 +250,10 @@ def _diff(parser: argparse.ArgumentParser) -> None:
 
 def _gc(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what would be freed, and why")
+    parser.add_argument(
+        "--unknown", action="store_true", help="list the objects that no record owns; nothing else deletes those"
+    )
+    parser.add_argument("--yes", type=int, metavar="N", help="delete them permanently; N is their number in that list")
 
 
 def _costs(parser: argparse.ArgumentParser) -> None:

@@ -50,7 +50,10 @@ AcaiError
 │   ├── DatabaseBusy
 │   ├── DatabaseBroken
 │   ├── VersionMismatch
-│   └── StoreUnavailable
+│   ├── StoreUnavailable
+│   ├── StoreMismatch
+│   ├── StoreUnclaimed
+│   └── DeletionPaused
 ├── StoreFull                  507
 ├── NotWritten                 500 (client side: a file here)
 └── JobFailed                  (client side: the job asked for did not finish)
@@ -381,7 +384,10 @@ class DatabaseBusy(Unavailable):
 
 
 class DatabaseBroken(Unavailable):
-    """The database is damaged: {reason}. Put a copy of it back, or move it away and begin with an empty one."""
+    """The database is damaged: {reason}. Put a copy of it back, or restore a backup into an empty place.
+
+    A new database refuses the object store of this one, which keeps all content until the right one is back.
+    """
 
     code = "database_broken"
 
@@ -396,6 +402,30 @@ class StoreUnavailable(Unavailable):
     """The object store does not answer: {reason}. Nothing was recorded; try again."""
 
     code = "store_unavailable"
+
+
+class StoreMismatch(Unavailable):
+    """The object store belongs to another database, and nothing in it was changed.
+
+    Put the right database back, set another bucket, prefix or data folder, or run `acai-server adopt-store`.
+    """
+
+    code = "store_mismatch"
+
+
+class StoreUnclaimed(Unavailable):
+    """The object store {state}, and nothing that this database names is in it. Nothing in it was changed.
+
+    Put the right database back, set another bucket, prefix or data folder, or run `acai-server adopt-store`.
+    """
+
+    code = "store_unclaimed"
+
+
+class DeletionPaused(Unavailable):
+    """No object is deleted: {reason}."""
+
+    code = "deletion_paused"
 
 
 class StoreFull(AcaiError):

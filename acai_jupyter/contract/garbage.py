@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
@@ -30,6 +31,8 @@ class GarbageKind(StrEnum):
     """Packs whose living contents were moved earlier, and which nobody can be reading any more."""
     LEFTOVERS = "leftovers"
     """What interrupted uploads and jobs left in the store."""
+    UNKNOWN = "unknown"
+    """Objects that no record of this database owns. They stay: they may belong to another database."""
 
 
 class Garbage(msgspec.Struct, frozen=True):
@@ -39,6 +42,14 @@ class Garbage(msgspec.Struct, frozen=True):
     count: int
     size_bytes: int
     examples: list[str] = []
+
+
+class UnknownObject(msgspec.Struct, frozen=True):
+    """An object of the store that no record of this database owns."""
+
+    key: str
+    size_bytes: int
+    modified_at: datetime
 
 
 class CollectionState(StrEnum):
@@ -61,9 +72,17 @@ class Collection(msgspec.Struct, frozen=True):
     garbage: list[Garbage]
     reason: str = ""
     """Why it failed."""
+    unknown: list[UnknownObject] = []
+    """The first of the unknown objects, if the collection looked for those."""
 
 
 class CollectGarbage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Find what nothing refers to any more, and free it unless this is a dry run."""
+    """Find what nothing refers to any more, and free it unless this is a dry run.
+
+    With `unknown`, find the objects of the whole store that no record of this database owns instead. They are deleted
+    only if `confirmed_count` is their number in an earlier list. Only global admins may ask for this.
+    """
 
     dry_run: bool = False
+    unknown: bool = False
+    confirmed_count: Annotated[int, msgspec.Meta(ge=0)] | None = None

@@ -313,9 +313,13 @@ export interface ICodeFile {
 
 /**
  * Find what nothing refers to any more, and free it unless this is a dry run.
+ * With `unknown`, find the objects of the whole store that no record of this database owns instead. They are deleted
+ * only if `confirmed_count` is their number in an earlier list. Only global admins may ask for this.
  */
 export interface ICollectGarbage {
   dry_run?: boolean;
+  unknown?: boolean;
+  confirmed_count?: number | null;
 }
 
 /**
@@ -329,6 +333,7 @@ export interface ICollection {
   step: string;
   garbage: IGarbage[];
   reason?: string;
+  unknown?: IUnknownObject[];
 }
 
 /**
@@ -969,7 +974,7 @@ export interface IGarbage {
 /**
  * Why something can go.
  */
-export type IGarbageKind = 'copies' | 'deleted_files' | 'deleted_jobs' | 'deleted_sets' | 'leftovers' | 'moved' | 'outdated_files' | 'outdated_sets' | 'packs';
+export type IGarbageKind = 'copies' | 'deleted_files' | 'deleted_jobs' | 'deleted_sets' | 'leftovers' | 'moved' | 'outdated_files' | 'outdated_sets' | 'packs' | 'unknown';
 
 /**
  * A part of the provenance graph around `focus`: a file set version, or a job by its number.
@@ -2114,6 +2119,15 @@ export interface ITransition {
   state: IJobState;
   at: string;
   reason?: string;
+}
+
+/**
+ * An object of the store that no record of this database owns.
+ */
+export interface IUnknownObject {
+  key: string;
+  size_bytes: number;
+  modified_at: string;
 }
 
 /**

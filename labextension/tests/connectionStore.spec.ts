@@ -168,17 +168,23 @@ describe('ConnectionStore', () => {
     expect(transport.socket.closed).toBe(kind === 'unavailable');
   });
 
-  it('says that one is signed out, where sockets are refused for that', async () => {
+  it.each([
+    ['not_signed_in', 401],
+    ['store_mismatch', 503],
+    ['store_unclaimed', 503],
+    ['database_newer', 503],
+    ['database_broken', 503]
+  ])('says why sockets are refused: %s', async (code, status) => {
     await store.connect();
     transport.socket.accept();
-    transport.answers = [refusal('not_signed_in', 'Set ACAI_TOKEN.', 401)];
+    transport.answers = [refusal(code, 'Set ACAI_TOKEN.', status)];
     for (let failures = 0; failures < 2; failures += 1) {
       transport.socket.drop();
       await vi.advanceTimersByTimeAsync(5_000);
     }
     expect(store.state).toMatchObject({
       kind: 'unavailable',
-      error: { code: 'not_signed_in' }
+      error: { code }
     });
     const { length } = transport.sockets;
     await vi.advanceTimersByTimeAsync(120_000);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from acai_jupyter.contract.errors import AcaiError
 from acai_server import admin_backups as backups
 from acai_server import admin_repair as repairs
+from acai_server import admin_store as store
 from acai_server.admin_backups import database_of
 from acai_server.app import AcaiApp
 
@@ -37,6 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs.add_parser("kubernetes-role", help="print the Role that the server needs in its cluster, for kubectl apply")
     backups.declare(verbs)
     repairs.declare(verbs)
+    store.declare(verbs)
     arguments = parser.parse_args(argv)
     try:
         for line in _VERBS[arguments.verb](_settings(arguments.config), arguments):
@@ -107,4 +109,5 @@ _VERBS: dict[str, Callable[[Settings, argparse.Namespace], Iterable[str]]] = {
     "kubernetes-role": lambda settings, _: [kubernetes_role(settings)],
     **backups.VERBS,
     **repairs.VERBS,
+    **store.VERBS,
 }

@@ -11,6 +11,7 @@ from acai_jupyter.contract.errors import SettingsBroken
 from acai_server.app import object_store_of
 from acai_server.clock import Clock
 from acai_server.objects.durable import make_folder
+from acai_server.store_owner.mark import claim, refuse_foreign
 
 if TYPE_CHECKING:
     import argparse
@@ -58,9 +59,10 @@ def back_up(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     from acai_server.backups.making import Backup
     from acai_server.db import schema
 
-    objects = _objects(settings)
+    objects = objects_of(settings)
     with closing(database_of(settings)) as database:
         schema.check(database)
+        claim(database, objects)
         backup = Backup(database, objects, given.folder, _kept(given.folder), __version__)
         note = backup.make(getattr(given, "project", None))
     yield from backup.troubles
@@ -71,8 +73,11 @@ def restore(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     """Put a backup into an empty place."""
     from acai_server.backups.restoring import restore as fill
 
+    objects = objects_of(settings)
     with _held(settings), closing(database_of(settings)) as database:
-        note = fill(database, _objects(settings), given.folder, _kept(given.folder), _interrupted)
+        refuse_foreign(database, objects)
+        note = fill(database, objects, given.folder, _kept(given.folder), _interrupted)
+        claim(database, objects)
     yield f"{_amount(note)} of {note.made_at:%Y-%m-%d %H:%M} UTC are restored."
 
 
@@ -83,11 +88,14 @@ def bring(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
 
     with closing(database_of(settings)) as database:
         schema.migrate(database) if database.name == "sqlite" else schema.check(database)
-        note = Import(database, _objects(settings), given.folder, _kept(given.folder)).run(given.project)
+        objects = objects_of(settings)
+        claim(database, objects)
+        note = Import(database, objects, given.folder, _kept(given.folder)).run(given.project)
     yield f"{_amount(note)} are in the project '{given.project or note.project}'. Its users need new tokens."
 
 
-def _objects(settings: Settings) -> ObjectStore:
+def objects_of(settings: Settings) -> ObjectStore:
+    """Open the object store of these settings."""
     if settings.object_store == "memory":
         reason = "the object store is the memory of a server, which nobody else can read"
         raise SettingsBroken(reason=f"{reason}; nothing of it can be backed up or restored")

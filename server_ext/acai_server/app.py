@@ -22,7 +22,7 @@ from traitlets import Bool, Float, Int, TraitError, Unicode
 from traitlets.config import Application, Config
 
 from acai_jupyter.contract.endpoints import BASE
-from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken
+from acai_jupyter.contract.errors import AcaiError, BadSetting, SettingsBroken, StoreUnavailable
 from acai_server.clock_mark import watch_of
 from acai_server.cluster import ClusterSettings, instance, runner_of_cluster
 from acai_server.host import Host
@@ -52,12 +52,14 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.events.protocol import EventBus
     from acai_server.lake.direct import DirectPath
+    from acai_server.loops import BackgroundLoop
     from acai_server.lake.integrity.scrubber import Scrubber
     from acai_server.objects.protocol import ObjectStore
     from acai_server.objects.signing import UrlSigner
     from acai_server.provisioner.prices import Prices
     from acai_server.runners.protocol import Runner
     from acai_server.services import Services
+    from acai_server.store_owner.lease import Lease
 
 _log = logging.getLogger("acai_server")
 JUPYTERS = ("jupyter_config", "jupyter_server_config", "jupyter_acai_config")
@@ -277,6 +279,8 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
         if self.alone and self.host.upstream is None:
             try:
                 await self.host.connect()
+            except StoreUnavailable as error:  # the next request, or the next look at its readiness, tries again
+                self.log.warning(error.message)
             except AcaiError as error:
                 AcaiApp.failure = error.message
                 serverapp.stop()
@@ -388,6 +392,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
     with ExitStack() as opened:  # what fails on the way leaves nothing open: it will be tried again
         database = _database(settings, clock, bus, opened)
         watch = watch_of(clock, database, settings.data_folder / "clock.json")
+        lease = _lease(settings, database, objects)
         credentials = Credentials(database, token, project=settings.project, user=settings.user)
         runner = _runner(settings, credentials, clock)
         opened.callback(runner.close)
@@ -426,26 +431,26 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             grace=timedelta(days=settings.grace_days),
             uploads_per_user=settings.uploads_per_user,
             damages=damages,
+            guard=lease,
         )
         opened.callback(lake.collections.stop)
         garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)
-        for loop in (
+        _start_loops(
+            opened,
+            lease,
             bus,
             engine,
             profiler,
             keeper,
             EventPruner(database),
-            UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days)),
+            UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days), guard=lease),
             BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds)),
             _scrubber(settings, database, objects),
             garbage,
             credentials.uses,
             watch,
-        ):
-            opened.callback(loop.stop)
-            loop.start()
+        )
         close = opened.pop_all().close
-
     return Services(
         credentials=credentials,
         sign_ins=SignIns(database, identities_of(settings), settings.sign_in_days),
@@ -471,7 +476,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             database,
             objects,
             runner,
-            lambda: [*settings.notices, *watch.notices()],
+            lambda: [*settings.notices, *watch.notices(), *lease.notices],
             address,
             alone=AcaiApp.alone,
         ),
@@ -481,7 +486,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
         limits=settings.limits(),
         data_folder=str(settings.data_folder),
         started_at=clock.now(),
-        notices=watch.notices,
+        notices=lambda: [*watch.notices(), *lease.notices],
         operator_notices=list(settings.notices),
         spare=spare,
         close=close,
@@ -591,6 +596,28 @@ def _place(settings: Settings, runner: Runner) -> str:
         return f"{runner.name}@{instance(settings)}"
     folder = hashlib.sha256(f"{platform.node()}:{settings.data_folder}".encode()).hexdigest()[:12]
     return f"{runner.name}@{folder}"
+
+
+def _start_loops(opened: ExitStack, *loops: BackgroundLoop) -> None:
+    for loop in loops:
+        opened.callback(loop.stop)
+        loop.start()
+
+
+def _lease(settings: Settings, database: Database, objects: ObjectStore) -> Lease:
+    """Refuse a store that belongs to another database; return what says whether its objects may be deleted.
+
+    The holder of the lease is named by its data folder; a copy of the folder has another inode, and another name.
+    """
+    from acai_server.store_owner.lease import Lease
+    from acai_server.store_owner.mark import claim
+
+    claim(database, objects)
+    folder = settings.data_folder
+    holder = hashlib.sha256(f"{platform.node()}:{folder}:{folder.stat().st_ino}".encode()).hexdigest()[:16]
+    lease = Lease(database, objects, holder)
+    lease.step()  # before any loop asks whether it may delete
+    return lease
 
 
 def _event_bus(settings: Settings) -> EventBus:

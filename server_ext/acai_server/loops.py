@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +13,18 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 REST = 4.0
 """So many times as long as it took to find nothing to do, nothing is looked for again, however often it is woken."""
+
+
+class BackgroundLoop(Protocol):
+    """Work that goes on until it is stopped. Both methods may be called twice."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    def stop(self) -> None:
+        """End; returns when nothing of it runs any more."""
+        ...
 
 
 class Loop:

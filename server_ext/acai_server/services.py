@@ -57,7 +57,7 @@ class Services:
     data_folder: str | None
     started_at: datetime
     notices: Callable[[], list[str]]
-    """Current warnings for users of this server."""
+    """Returns current warnings for users of this server, in sentences."""
     operator_notices: list[str]
     """Warnings that only operators of the server can act on; they name files of theirs."""
     spare: SpareRoom

@@ -49,6 +49,32 @@ def test_the_panel_survives_a_server_that_stops_and_comes_back(start_lab: StartL
     page.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET")
 
 
+def test_the_panel_says_that_the_store_belongs_to_another_database(
+    start_lab: StartLab, open_page: OpenPage, tmp_path: Path
+) -> None:
+    lab = start_lab()
+    page = open_page(lab).open()
+    page.open_panel()
+    expect(page.state).to_have_text("Connected.")
+    page.hold_timers()
+    lab.stop()
+    data = lab.home / ".local" / "share" / "acai"
+    for path in data.glob("acai.db*"):
+        path.rename(tmp_path / path.name)
+    lab.start()
+    page.try_again.click()
+    expect(page.state).to_contain_text("The object store belongs to another database, and nothing in it was changed.")
+    expect(page.state).to_contain_text("acai-server adopt-store")
+    page.photograph("panel-store-of-another-database")
+    for path in data.glob("acai.db*"):
+        path.unlink()
+    for path in tmp_path.glob("acai.db*"):
+        path.rename(data / path.name)
+    page.try_again.click()
+    expect(page.state).to_have_text("Connected.")
+    page.forgive("ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|503")
+
+
 def test_panel_and_tab_say_in_both_themes_that_a_server_which_hangs_is_away(
     start_lab: StartLab, open_page: OpenPage
 ) -> None:

@@ -11,7 +11,14 @@ import msgspec
 import pytest
 from alembic import command
 
-from acai_jupyter.contract.errors import BadRequest, Conflict, DatabaseNewer, HashMismatch, StoreUnavailable
+from acai_jupyter.contract.errors import (
+    BadRequest,
+    Conflict,
+    DatabaseNewer,
+    HashMismatch,
+    StoreMismatch,
+    StoreUnavailable,
+)
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.metadata import ChangeMetadata, FindThings, ThingChange
 from acai_jupyter.contract.query.builtin import SubjectKind
@@ -27,6 +34,7 @@ from acai_server.engine.ends import End, conclude
 from acai_server.metadata.service import Attributes
 from acai_server.objects.filesystem import FilesystemObjectStore
 from acai_server.objects.memory import MemoryObjectStore
+from acai_server.store_owner import mark
 from acai_server.testing.keeping import alias, make, remove
 from acai_server.testing.lakes import SIGNER, LakeUser, rows
 from acai_server.testing.stages import HandClock, JobUser
@@ -262,6 +270,51 @@ def test_nothing_is_written_over(here: JobUser, there: Database, folder: Path, t
         back_up(here, folder, "default")
     with pytest.raises(BadRequest, match="Restore it"):
         Import(there, here.objects, folder, kept(folder)).run()
+
+
+@only_sqlite
+@pytest.mark.parametrize("noted", [True, False])
+def test_the_backup_of_another_database_is_never_replaced(
+    here: JobUser, there: Database, folder: Path, *, noted: bool
+) -> None:
+    make(here.lake, "digits", **{"1.txt": "one"})
+    note = back_up(here, folder)
+    if not noted:  # as version 0.1 wrote it
+        (folder / form.NOTE).write_bytes(msgspec.json.encode(msgspec.structs.replace(note, identity="")))
+    before = sorted(kept(folder).keys(""))
+    schema.migrate(there)
+    other = JobUser(there, HandClock(), objects=Store(SIGNER))
+    make(other.lake, "digits", **{"1.txt": "of another database"})
+    with pytest.raises(BadRequest, match="holds the backup of another database"):
+        back_up(other, folder)
+    assert sorted(kept(folder).keys("")) == before
+    assert back_up(here, folder).identity == identity_of(here.database)
+
+
+def test_a_restored_database_has_a_new_identity_and_finds_what_the_old_one_made(
+    here: JobUser, there: Database, folder: Path
+) -> None:
+    live_in(here)
+    here.objects.put(here.key(1, 1, "displays"), io.BytesIO(b"[]"), size_bytes=2)
+    back_up(here, folder)
+    restored = Store(SIGNER)
+    put_back(there, folder, restored)
+    assert identity_of(there) != identity_of(here.database)
+    mark.claim(there, restored)
+    with pytest.raises(StoreMismatch):
+        mark.claim(here.database, restored)
+    user = JobUser(there, HandClock(), objects=restored)
+    assert user.key(1, 1, "displays") == here.key(1, 1, "displays")
+    assert restored.get(user.key(1, 1, "displays")) == b"[]"
+    made = make(user.lake, "new", **{"new.txt": "new"})
+    assert user.lake.read(f"@{made}") == {"/new.txt": b"new"}
+    assert any(f"/objects/{identity_of(there)}/" in key for key in restored.keys("p"))
+    assert identity_of(there) in user.key(user.submit(), 1, "log")
+
+
+def identity_of(database: Database) -> str:
+    with database.reading() as work:
+        return work.identity.get().name
 
 
 @only_sqlite

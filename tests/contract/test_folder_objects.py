@@ -136,8 +136,8 @@ def test_a_process_that_died_in_a_put_leaves_nothing_visible_and_what_it_left_is
     assert left.endswith(".part")
     assert list(store.keys("")) == []
     now = datetime.now(UTC)
-    assert store.drop_leftovers(now - timedelta(days=1)) == 0
-    assert store.drop_leftovers(now + timedelta(days=1)) == 1
+    assert store.drop_leftovers(now - timedelta(days=1), lambda _: True) == 0
+    assert store.drop_leftovers(now + timedelta(days=1), lambda _: True) == 1
     assert files(tmp_path / "objects") == []
 
 

@@ -70,11 +70,12 @@ class Lake:
         return b"".join(downloads.read(self.client(), spec))
 
     def stored(self) -> dict[str, int]:
-        """All objects, with their sizes."""
+        """All objects of projects, with their sizes."""
         if self.s3 is None:
             root = self.place.data / "objects"
-            return {str(path.relative_to(root)): path.stat().st_size for path in root.rglob("*") if path.is_file()}
-        pages = self.s3.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
+            files = (path for path in root.glob("p[0-9]*/**/*") if path.is_file())
+            return {str(path.relative_to(root)): path.stat().st_size for path in files}
+        pages = self.s3.client().get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix="p")
         return {one["Key"]: one["Size"] for page in pages for one in page.get("Contents", [])}
 
     def stored_bytes(self) -> int:

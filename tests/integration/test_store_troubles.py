@@ -221,7 +221,7 @@ def over(disk: Path, folder: Path) -> Iterator[None]:
 def full_place(place: Place, kind: str) -> Iterator[tuple[Lake, Path]]:
     """Run a server whose objects are on a small disk; returns what fills it."""
     with ExitStack() as stack:
-        disk = stack.enter_context(small_disk(place.home, "32m"))
+        disk = stack.enter_context(small_disk(place.home, "33m"))
         stack.enter_context(over(disk, place.data / "objects"))
         server = place.start()
         stack.callback(server.end)

@@ -38,7 +38,7 @@ class Objects(Protocol):
     """The bytes."""
 
     def sizes(self) -> dict[str, int]:
-        """Return the size of each object by key; what is not finished has a key that says so."""
+        """Return the size of each object of a project by key; what is not finished has a key that says so."""
         ...
 
     def read(self, key: str) -> bytes:
@@ -97,10 +97,11 @@ class Folder:
         return dict(self._walk())
 
     def _walk(self) -> Iterator[tuple[str, int]]:
-        for root, _, files in os.walk(self._folder):
-            for path in (Path(root, name) for name in files):
-                with suppress(FileNotFoundError):
-                    yield str(path.relative_to(self._folder)), path.stat().st_size
+        for project in self._folder.glob("p*"):
+            for root, _, files in os.walk(project):
+                for path in (Path(root, name) for name in files):
+                    with suppress(FileNotFoundError):
+                        yield str(path.relative_to(self._folder)), path.stat().st_size
 
     def read(self, key: str) -> bytes:
         return (self._folder / key).read_bytes()
@@ -114,7 +115,7 @@ class Bucket:
         self._name = name
 
     def sizes(self) -> dict[str, int]:
-        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._name)
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._name, Prefix="p")
         return {one["Key"]: one["Size"] for page in pages for one in page.get("Contents", [])}
 
     def read(self, key: str) -> bytes:

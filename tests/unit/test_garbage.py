@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acai_jupyter.contract.filesets import Entry
-from acai_jupyter.contract.garbage import CollectionState, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState, GarbageKind
 from acai_jupyter.contract.ids import Sha256
 from acai_server.clock import Clock
 from acai_server.db import schema
@@ -182,14 +182,14 @@ def test_a_collection_is_ended_between_two_steps_when_the_server_ends(user: Lake
     make_garbage(user, days)
     held = Held(user)
     collections = collections_of(held.user)
-    begun = collections.begin(user.member.project_id, None, dry_run=False)
+    begun = collections.begin(user.member.project_id, None, CollectGarbage())
     assert held.reached.wait(120)
     stopping = threading.Thread(target=collections.stop)
     stopping.start()
     held.go_on.set()
     stopping.join(120)
     assert collections.get(user.member.project_id, begun.id).state is not CollectionState.RUNNING
-    after = collections.begin(user.member.project_id, None, dry_run=False)
+    after = collections.begin(user.member.project_id, None, CollectGarbage())
     collections.stop()
     ended = collections.get(user.member.project_id, after.id)
     assert (ended.state, ended.reason) == (CollectionState.FAILED, "the server was stopped")
@@ -197,7 +197,10 @@ def test_a_collection_is_ended_between_two_steps_when_the_server_ends(user: Lake
 
 def test_so_many_collections_are_remembered_and_not_more(user: LakeUser) -> None:
     collections = collections_of(user)
-    ids = [collections.collect(user.member.project_id, dry_run=True).id for _ in range(REMEMBERED + 2)]
+    ids = [
+        collections.collect(user.member.project_id, request=CollectGarbage(dry_run=True)).id
+        for _ in range(REMEMBERED + 2)
+    ]
     assert collections.get(user.member.project_id, ids[-1]).state is CollectionState.FINISHED
     with pytest.raises(Exception, match="There is no collection"):
         collections.get(user.member.project_id, ids[0])

@@ -15,7 +15,6 @@ from acai_server.db import schema
 from acai_server.db.database import Database
 from acai_server.engine.kept_logs import MEMBER_BYTES, packed
 from acai_server.engine.logs import PAGE_BYTES, Logs
-from acai_server.objects.keys import attempt_key
 from acai_server.testing.lakes import engine_of
 from acai_server.testing.stages import HandClock, JobUser
 
@@ -36,7 +35,7 @@ def user() -> Iterator[JobUser]:
 
 
 def put(user: JobUser, number: int, what: str, body: bytes) -> None:
-    key = attempt_key(user.project, number, len(user.job(number).attempts), what)
+    key = user.key(number, len(user.job(number).attempts), what)
     user.objects.put(key, io.BytesIO(body), size_bytes=len(body))
 
 
@@ -266,7 +265,7 @@ def test_a_log_from_before_pieces_were_kept_is_read_as_it_is(user: JobUser) -> N
     ended(user, number, [])
     with engine_of(user.database).begin() as connection:
         connection.exec_driver_sql("UPDATE attempt SET log = NULL")
-    key = attempt_key(user.project, number, 1, "log")
+    key = user.key(number, 1, "log")
     user.objects.put(key, io.BytesIO(ODD), size_bytes=len(ODD))
     assert read(user, number) == ODD
     assert stretch(user, number, 3) == ODD[3:].decode(errors="replace")

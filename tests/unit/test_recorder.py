@@ -13,7 +13,6 @@ from acai_jupyter.contract.launch import LAUNCH_VERSION
 from acai_server.db import schema
 from acai_server.db.database import Database
 from acai_server.engine.kept_logs import packed
-from acai_server.objects.keys import attempt_key
 from acai_server.testing.lakes import hash_of
 from acai_server.testing.stages import HandClock, JobUser
 
@@ -32,7 +31,7 @@ def user() -> Iterator[JobUser]:
 
 
 def put(user: JobUser, number: int, what: str, body: bytes) -> None:
-    key = attempt_key(user.project, number, len(user.job(number).attempts), what)
+    key = user.key(number, len(user.job(number).attempts), what)
     user.objects.put(key, io.BytesIO(body), size_bytes=len(body))
 
 

@@ -39,6 +39,13 @@ export interface IConnectionListener extends Omit<
 /** What a server that is restarted says, or who stands before it. */
 const PASSING = ['server_unreachable', 'not_ready', 'unavailable'];
 const SIGNED_OUT = [401, 403];
+/** What a server says of itself until a person has put it right. */
+const MISCONFIGURED = [
+  'store_mismatch',
+  'store_unclaimed',
+  'database_newer',
+  'database_broken'
+];
 const STARTING_TRIES = 20;
 const STARTING_PAUSE_MS = 500;
 
@@ -211,9 +218,12 @@ export class ConnectionStore {
         this.listener.onReload();
       },
       onRefused: error => {
-        // Who is signed out waits in vain for a socket.
+        // No socket opens until a person has acted, so the panel shows why.
         const reason = asAcaiError(error);
-        if (SIGNED_OUT.includes(reason.status)) {
+        if (
+          SIGNED_OUT.includes(reason.status) ||
+          MISCONFIGURED.includes(reason.code)
+        ) {
           this.refuse(reason);
         }
       }

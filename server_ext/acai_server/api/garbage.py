@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract import endpoints
+from acai_jupyter.contract.errors import BadRequest, NotAllowed
 from acai_jupyter.contract.garbage import CollectGarbage, Collection, CollectionState
 from acai_jupyter.contract.queries import CollectionQuery
 
@@ -20,8 +21,13 @@ LOOK_SECONDS = 0.1
 
 
 def collect_garbage(call: Call) -> Collection:
-    """Begin a collection, or join one."""
-    return call.services.lake.collections.begin(call.project, call.user, dry_run=call.sent(CollectGarbage).dry_run)
+    """Begin a collection, or join one. Unknown objects are of the whole server, so only its admins may ask for them."""
+    request = call.sent(CollectGarbage)
+    if request.unknown and not call.member.is_global_admin:
+        raise NotAllowed(user=call.member.user, action="list or delete objects that no project owns")
+    if request.confirmed_count is not None and not request.unknown:
+        raise BadRequest(reason="confirmed_count is for unknown objects; send unknown: true with it")
+    return call.services.lake.collections.begin(call.project, call.user, request)
 
 
 async def get_collection(call: Call, in_thread: Callable[..., Awaitable[Any]]) -> Collection:

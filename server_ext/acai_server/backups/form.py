@@ -49,7 +49,7 @@ class RecordsNote(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup is. `project` is the one it is of, if it is not of all."""
+    """What a backup is. `project` is the one it is of, if it is not of all; version 0.1 noted no identity."""
 
     form: int = FORM
     version: str
@@ -62,6 +62,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     tables: dict[str, RecordsNote]
     objects: RecordsNote
     objects_bytes: int
+    identity: str = ""
+    """The database that was backed up."""
 
 
 class KeptObject(msgspec.Struct, frozen=True, array_like=True):

@@ -49,12 +49,13 @@ class Import:
         self._check_tables()
         project = self._room_for(name or note.project)
         with self._database.reading() as work:
-            numbers = Renumbering(work.dumps, note.project_id, project)
+            identity = work.identity.get().name
+            numbers = Renumbering(work.dumps, note.project_id, project, identity=identity)
             listed = [one for page in form.objects_of(self._folder / note.records) for one in page]
         for _ in in_threads(lambda one: self._copy(one, numbers.object_key(one.key)), listed):
             pass
         with self._database.writing() as work:
-            self._write(work, Renumbering(work.dumps, note.project_id, project), project)
+            self._write(work, Renumbering(work.dumps, note.project_id, project, identity=identity), project)
         return note
 
     def _check_tables(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -23,7 +24,7 @@ from acai_server.backups.form import KeptObject, Note, RecordsNote
 from acai_server.db import dumps, schema
 from acai_server.db.dumps import StoredObject
 from acai_server.objects.durable import flush_folder
-from acai_server.objects.keys import job_of, project_prefix
+from acai_server.objects.keys import JobOwner, owner_of, project_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from acai_server.db.work import Work
     from acai_server.objects.protocol import ObjectStore
 
+_KEYS_AT_ONCE = 1000
 _PASSING = "launch"
 """What a job is started with: it is made anew for each attempt, and is of no use afterwards."""
 
@@ -68,7 +70,7 @@ class Backup:
     def _make(self, project: str | None, records: Path, known: dict[str, KeptObject]) -> Note:
         notes: dict[str, RecordsNote] = {}
         with self._database.reading() as work:
-            made_at, only = work.clock.now(), _find(work, project)
+            made_at, only, identity = work.clock.now(), _find(work, project), work.identity.get().name
             for table in dumps.TABLES:
                 if only is None or dumps.of_project(table):
                     with form.writing(records, table, dumps.columns_of(table), notes) as file:
@@ -90,17 +92,23 @@ class Backup:
             tables=notes,
             objects=listed[form.OBJECTS],
             objects_bytes=sum(one.size_bytes for one in kept),
+            identity=identity,
         )
         _write(self._folder, note)
         return note
 
     def _of_jobs(self, last_jobs: dict[ProjectId, int]) -> Iterator[StoredObject]:
-        """What attempts have left beside their outputs, which no record counts: logs, displays, results."""
+        """Give the objects of attempts that have no record: logs, displays, results. Those of other databases stay."""
         for project, last in last_jobs.items():
-            for key in self._objects.keys(f"{project_prefix(project)}jobs/"):
-                job = job_of(key)
-                if job is not None and job[0] <= last and job[1] not in (_PASSING, "pack"):
-                    yield StoredObject(key, -1, None)
+            keys = self._objects.keys(f"{project_prefix(project)}jobs/")
+            while page := list(islice(keys, _KEYS_AT_ONCE)):
+                named = [(key, job) for key in page if isinstance(job := owner_of(key), JobOwner)]
+                with self._database.reading() as work:
+                    jobs = work.sweeping.jobs(project, sorted({job.number for _, job in named}))
+                for key, job in named:
+                    is_ours = job.number <= last and job.number in jobs and jobs[job.number].folder == job.folder
+                    if is_ours and job.slot not in (_PASSING, "pack"):
+                        yield StoredObject(key, -1, None)
 
     def _copied(self, wanted: list[StoredObject], known: dict[str, KeptObject]) -> list[KeptObject]:
         found = in_threads(lambda one: self._copy(one, known.get(one.key)), wanted)
@@ -129,11 +137,23 @@ class Backup:
             if last.project != project:
                 was = "all projects" if last.project is None else f"the project '{last.project}'"
                 raise BadRequest(f"{self._folder} holds {was}. Name another folder.")
-            return {one.key: one for page in form.objects_of(self._folder / last.records) for one in page}
+            known = {one.key: one for page in form.objects_of(self._folder / last.records) for one in page}
+            self._refuse_other_database(last, known)
+            return known
         strangers = [path.name for path in self._folder.iterdir() if not _is_ours(path.name)]
         if strangers:
             raise BadRequest(f"{self._folder} holds '{strangers[0]}', which is no backup's. Name another folder.")
         return {}
+
+    def _refuse_other_database(self, last: Note, known: dict[str, KeptObject]) -> None:
+        """Refuse to replace the backup of another database, which would delete its objects."""
+        with self._database.reading() as work:
+            if last.identity:
+                is_same = last.identity == work.identity.get().name
+            else:  # of version 0.1
+                is_same = not known or bool(work.sweeping.recorded(known))
+        if not is_same:
+            raise BadRequest(f"{self._folder} holds the backup of another database. Name another folder.")
 
     def _drop_older(self, note: Note) -> None:
         for path in self._folder.glob("records-*"):

@@ -31,6 +31,7 @@ from acai_server.db import sight
 from acai_server.db.chunks import ChunkMemory
 from acai_server.db.conditions import SQLITE_MATCHES
 from acai_server.db.expressions import matches
+from acai_server.db.identity import KnownIdentity
 from acai_server.db.pooling import postgres_engine
 from acai_server.db.work import Work
 
@@ -76,6 +77,7 @@ class Database:
         self._clock = clock
         self._committed = committed
         self._chunks = ChunkMemory()
+        self._identity = KnownIdentity()
         self.is_in_memory = in_memory = self.name == "sqlite" and not self.url.database
         shown = self.url.render_as_string(hide_password=False)
         self._engine = _engine(shown, self.name, in_memory=in_memory, idle_seconds=idle_seconds)
@@ -91,7 +93,7 @@ class Database:
     def reading(self) -> Iterator[Work]:
         """Give a consistent view; nothing that is done in it stays."""
         with self._read_lock, _translated(), Session(self._reader) as session:
-            yield Work(session, self._clock, self.name, self._chunks)
+            yield self.joined(session)
             self._end_reading(session)
 
     def _end_reading(self, session: Session) -> None:
@@ -105,7 +107,7 @@ class Database:
     def asking(self) -> Iterator[Work]:
         """Give what a single query needs, which only reads: PostgreSQL would take two round trips for a transaction."""
         with self._read_lock, _translated(), Session(self._asker) as session:
-            yield Work(session, self._clock, self.name, self._chunks)
+            yield self.joined(session)
             session.rollback()
 
     @contextmanager
@@ -118,7 +120,7 @@ class Database:
     def writing(self) -> Iterator[Work]:
         """Give a transaction: all of it stays, or on any error none of it."""
         with self._write_lock, _translated(), Session(self._engine.execution_options(acai_writes=True)) as session:
-            work = Work(session, self._clock, self.name, self._chunks)
+            work = self.joined(session)
             yield work
             work.changes.flush()
             told = work.events.flush()
@@ -128,7 +130,7 @@ class Database:
 
     def joined(self, session: Session) -> Work:
         """Give the records inside somebody's transaction."""
-        return Work(session, self._clock, self.name, self._chunks)
+        return Work(session, self._clock, self.name, chunks=self._chunks, identity=self._identity)
 
     def connect(self) -> Connection:
         """Open a bare connection, for migrations and LISTEN."""

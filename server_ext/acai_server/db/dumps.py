@@ -27,8 +27,12 @@ PAGE = 5000
 TABLES: dict[str, sqlalchemy.Table] = {
     str(table.name): table
     for table in sorted(Table.metadata.sorted_tables, key=lambda table: "subject_id" in table.columns)
+    if table.name != "database_identity"
 }
-"""All tables; what a row refers to stands in an earlier one, or in an earlier row of the same."""
+"""All tables but the identity; what a row refers to stands in an earlier one, or in an earlier row of the same.
+
+A database that is filled from a dump keeps its own identity: the one that was dumped may still be in use.
+"""
 NOT_A_PROJECTS = frozenset(("token", "event", "scrub_pass"))
 """What belongs to a server and not to a project: tokens, events (numbered across projects) and the scrubber's pass."""
 SUBJECTS = {SubjectKind.FILE: "file_version", SubjectKind.FILE_SET: "file_set_version", SubjectKind.JOB: "job"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,12 @@ from acai_server.db.attributes import AttributeRecords
 from acai_server.db.queue import Share
 from acai_server.db.restricted import RestrictedRecords
 from acai_server.db.tables import JobRow, UserRow
+from acai_server.objects.keys import job_folder
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
+
+    from acai_server.db.identity import KnownIdentity
 
 __all__ = ["AttemptEnd", "JobRecords", "StoredAttempt", "StoredJob"]
 
@@ -37,7 +41,8 @@ _NEXT_NUMBER = "UPDATE project SET last_job = last_job + 1 WHERE id = ? RETURNIN
 _ADD_INPUT = "INSERT INTO job_input (job_id, position, file_set_version_id, role) VALUES (?, ?, ?, ?)"
 _READ = """
     SELECT id, project_id, user_id, number, state, reason, request, vcpu, memory_bytes, gpus, template, created_at,
-    memo, not_before, kill_asked_at, output_version_id, ended_at, deleted_at FROM job WHERE"""
+    memo, not_before, kill_asked_at, output_version_id, ended_at, deleted_at,
+    object_folder FROM job WHERE"""
 _USER_NAME = "SELECT name FROM user_account WHERE id = ?"
 _SET_OUTPUT = "UPDATE job SET output_version_id = ? WHERE id = ? AND output_version_id IS NULL"
 _LAST_STEP = "SELECT max(at) FROM transition WHERE job_id = ?"
@@ -67,6 +72,7 @@ class StoredJob:
     output_version_id: FileSetVersionId | None = None
     ended_at: datetime | None = None
     deleted_at: datetime | None = None
+    object_folder: str = ""
 
     @property
     def share(self) -> Share:
@@ -78,8 +84,9 @@ class StoredJob:
 class JobRecords:
     """Jobs by project and number."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, identity: KnownIdentity) -> None:
         self._session = session
+        self._identity = identity
         self._attempts = AttemptRecords(session)
         self._is_open: dict[ProjectId, bool] = {}
         """Of projects that are locked: whether nothing of them is restricted."""
@@ -115,6 +122,7 @@ class JobRecords:
         row.request, row.priority = msgspec.to_builtins(request), request.priority
         row.vcpu, row.memory_bytes, row.gpus = share.vcpu, share.memory_bytes, share.gpus
         row.nodes = request.nodes
+        row.object_folder = job_folder(number, self._identity.of(self._session), secrets.token_hex(4))
         for name, value in known.items():
             setattr(row, name, value)
         rows.insert(self._session, row)
@@ -334,6 +342,7 @@ class JobRecords:
             output_version_id=None if row.output_version_id is None else FileSetVersionId(row.output_version_id),
             ended_at=rows.as_time(row.ended_at),
             deleted_at=rows.as_time(row.deleted_at),
+            object_folder=row.object_folder or job_folder(row.number),
         )
 
     def _last_step(self, job: JobId, now: datetime) -> datetime:

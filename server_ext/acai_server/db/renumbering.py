@@ -6,8 +6,10 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract.errors import BadRequest
+from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.query.builtin import SubjectKind
 from acai_server.db.dumps import SUBJECTS, numbered, references
+from acai_server.objects.keys import JobOwner, UploadOwner, job_folder, owner_of, upload_folder
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId
@@ -19,9 +21,10 @@ Row = tuple[Any, ...]
 class Renumbering:
     """Gives rows new ids, table by table, what is referred to first. Each table is given all of its rows in order."""
 
-    def __init__(self, dumps: DumpRecords, old: int, new: ProjectId) -> None:
+    def __init__(self, dumps: DumpRecords, old: int, new: ProjectId, *, identity: str) -> None:
         self._dumps = dumps
         self._project = old, int(new)
+        self._identity = identity
         self._new: dict[str, dict[int, int]] = {"project": {old: int(new)}}
         self._kinds: dict[int, SubjectKind] = {}
         """What kind of things a key of attributes is for, by its old id."""
@@ -52,6 +55,9 @@ class Renumbering:
             self._kinds[old["id"]] = SubjectKind(old["subject_kind"])
         if name == "upload_session":
             row["key"] = self._upload(old["key"])
+            row["object_folder"] = upload_folder(row["key"], self._identity)
+        if name == "job":
+            row["object_folder"] = self._job_folder(old["object_folder"] or job_folder(old["number"]))
         if name == "object":
             row["key"] = self.object_key(old["key"])
         return tuple(row.values())
@@ -71,11 +77,16 @@ class Renumbering:
     def object_key(self, key: str) -> str:
         """Return under which key an object is kept: the project is in it, and the upload that brought it."""
         _, _, rest = key.partition("/")
-        match rest.split("/"):
-            case ["objects", _, upload, number]:
-                upload = self._upload(upload)
-                rest = f"objects/{upload[:2]}/{upload}/{number}"
+        owner = owner_of(ObjectKey(key))
+        if isinstance(owner, UploadOwner):
+            rest = rest.replace(owner.folder, upload_folder(self._upload(owner.upload), self._identity), 1)
+        elif isinstance(owner, JobOwner):
+            rest = rest.replace(owner.folder, self._job_folder(owner.folder), 1)
         return f"p{self._project[1]}/{rest}"
+
+    def _job_folder(self, old: str) -> str:
+        """Put this database's identity into a job's folder, which keeps its last name."""
+        return f"jobs/{self._identity}/{old.rpartition('/')[2]}"
 
     def _upload(self, key: str) -> str:
         """An upload's name is the only one of its server, and the project may be here twice."""

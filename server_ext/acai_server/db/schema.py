@@ -6,12 +6,14 @@ of a second.
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acai_jupyter.contract.errors import AcaiError, DatabaseBusy, DatabaseNewer
+from acai_server.objects.keys import new_identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 HEAD = "0019"
 """The newest migration; a test holds it against the folder of migrations."""
-KNOWN = (*(f"{number:04}" for number in range(1, 18)), HEAD)
+KNOWN = tuple(f"{number:04}" for number in range(1, int(HEAD) + 1))
 
 _PENDING = """
     SELECT 1 FROM job WHERE ended_at IS NULL UNION ALL SELECT 1 FROM profiling WHERE ended_at IS NULL LIMIT 1"""
@@ -89,6 +91,8 @@ def _create(connection: Connection) -> None:
     Table.metadata.create_all(connection, checkfirst=False)
     connection.exec_driver_sql(_REVISION)
     connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{HEAD}')")  # noqa: S608 (our own word)
+    named = f"'{new_identity()}', '{secrets.token_hex(16)}'"
+    connection.exec_driver_sql(f"INSERT INTO database_identity (identity, nonce) VALUES ({named})")  # noqa: S608 (the same)
     connection.commit()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
-from acai_jupyter.contract.ids import FileSetVersionId, JobId, JobNumber, ProjectId, SessionId
+from acai_jupyter.contract.ids import FileSetVersionId, JobId, JobNumber, ObjectKey, ProjectId, SessionId
 from acai_jupyter.contract.query.builtin import TAGS, SubjectKind
 from acai_jupyter.contract.states import InputRole, UploadState
 from acai_server.db import batches
@@ -18,9 +18,11 @@ from acai_server.db.tables import (
     FileSetVersionRow,
     JobInputRow,
     JobRow,
+    ObjectRow,
     ProjectRow,
     UploadSessionRow,
 )
+from acai_server.objects.keys import job_folder, upload_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,6 +60,15 @@ class UploadRoot(NamedTuple):
     root: bytes
     in_use: bool
     """A pending session is based on it."""
+
+
+class Owner(NamedTuple):
+    """An upload session or a job as the owner of the objects in its folder."""
+
+    folder: str
+    ended_at: datetime | None
+    is_collected: bool
+    """Whether it is a job that was deleted and cannot be brought back: nothing of it is needed."""
 
 
 _SETS_OF_JOBS = f"""
@@ -125,14 +136,6 @@ class SweepingRecords:
         query = select(JobRow.number, JobRow.id).where(JobRow.project_id == project, JobRow.deleted_at <= cutoff)
         query = query.where(JobRow.collected_at.is_(None), JobRow.number > after).order_by(JobRow.number).limit(limit)
         return {JobNumber(number): JobId(row) for number, row in self._session.execute(query)}
-
-    def collected_jobs(self, project: ProjectId, numbers: Iterable[int]) -> set[int]:
-        """Return which of these jobs were collected."""
-        found: set[int] = set()
-        for page in batches.pages(numbers):
-            query = select(JobRow.number).where(JobRow.project_id == project, JobRow.number.in_(page))
-            found.update(self._session.scalars(query.where(JobRow.collected_at.is_not(None))))
-        return found
 
     def sets_of_jobs(self, project: ProjectId, cutoff: datetime) -> list[SetOfJobs]:
         """Return what only jobs have that were deleted by then; not what has an alias or a label."""
@@ -210,22 +213,36 @@ class SweepingRecords:
 
     # -- the store
 
-    def sessions(self, project: ProjectId, keys: Iterable[str]) -> dict[str, datetime | None]:
-        """Return when those of the sessions ended that there are, if they did."""
+    def sessions(self, project: ProjectId, keys: Iterable[str]) -> dict[str, Owner]:
+        """Return those of the upload sessions that exist, by key."""
         row = UploadSessionRow
-        found: dict[str, datetime | None] = {}
+        found: dict[str, Owner] = {}
         for page in batches.pages(keys):
-            query = select(row.key, row.ended_at).where(row.project_id == project, row.key.in_(page))
-            found.update(self._session.execute(query).all())
+            query = select(row.key, row.object_folder, row.ended_at)
+            for key, folder, ended_at in self._session.execute(
+                query.where(row.project_id == project, row.key.in_(page))
+            ):
+                found[key] = Owner(folder or upload_folder(key), ended_at, is_collected=False)
         return found
 
-    def ended_jobs(self, project: ProjectId, numbers: Iterable[int], before: datetime) -> set[int]:
-        """Return which of these jobs ended by then."""
-        found: set[int] = set()
+    def jobs(self, project: ProjectId, numbers: Iterable[int]) -> dict[int, Owner]:
+        """Return those of the jobs that exist, by number."""
+        row = JobRow
+        found: dict[int, Owner] = {}
         for page in batches.pages(numbers):
-            query = select(JobRow.number).where(JobRow.project_id == project, JobRow.number.in_(page))
-            found.update(self._session.scalars(query.where(JobRow.ended_at <= before)))
+            query = select(row.number, row.object_folder, row.ended_at, row.collected_at)
+            for number, folder, ended_at, collected_at in self._session.execute(
+                query.where(row.project_id == project, row.number.in_(page))
+            ):
+                found[number] = Owner(folder or job_folder(number), ended_at, is_collected=collected_at is not None)
         return found
+
+    def sample_objects(self, limit: int) -> list[tuple[ObjectKey, int]]:
+        """Return the newest and the oldest objects that records name, with their sizes."""
+        query = select(ObjectRow.key, ObjectRow.size_bytes).limit(limit)
+        rows = [*self._session.execute(query.order_by(ObjectRow.id.desc()))]
+        rows += self._session.execute(query.order_by(ObjectRow.id))
+        return [(ObjectKey(key), size) for key, size in rows]
 
     def recorded(self, keys: Iterable[str]) -> set[str]:
         """Return which of these objects have a record."""

@@ -21,11 +21,14 @@ from acai_server.db.tables import (
     UploadSessionRow,
     UserRow,
 )
+from acai_server.objects.keys import folder_prefix, upload_folder
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy.orm import Session
+
+    from acai_server.db.identity import KnownIdentity
 
 _LAST_COMMIT = "SELECT last_commit FROM project WHERE id = ?"
 
@@ -53,6 +56,12 @@ class StoredUpload:
     touched_at: datetime
     ended_at: datetime | None
     result: dict[str, Any] | None
+    object_folder: str
+
+    @property
+    def object_prefix(self) -> str:
+        """What the keys of all its objects begin with; their numbers follow."""
+        return folder_prefix(self.project_id, self.object_folder)
 
 
 @dataclass(frozen=True)
@@ -67,13 +76,15 @@ class ExpectedObject:
 class UploadRecords:
     """Upload sessions."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, identity: KnownIdentity) -> None:
         self._session = session
+        self._identity = identity
 
     def create(self, key: str, project: ProjectId, user: UserId, now: datetime, **how: Any) -> StoredUpload:
         """Start a session."""
         row = UploadSessionRow(key=key, project_id=project, user_id=user, state=UploadState.PENDING.value, **how)
         row.created_at = row.touched_at = now
+        row.object_folder = upload_folder(key, self._identity.of(self._session))
         row.reconciled = batches.select(self._session, _LAST_COMMIT, project)[0][0]
         rows.insert(self._session, row)
         return _stored(row)
@@ -260,4 +271,5 @@ def _stored(row: UploadSessionRow) -> StoredUpload:
         touched_at=row.touched_at,
         ended_at=row.ended_at,
         result=row.result,
+        object_folder=row.object_folder or upload_folder(row.key),
     )

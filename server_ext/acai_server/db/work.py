@@ -24,6 +24,7 @@ from acai_server.db.files import FileRecords
 from acai_server.db.filesets import FileSetRecords
 from acai_server.db.garbage import GarbageRecords
 from acai_server.db.graph import GraphRecords
+from acai_server.db.identity import IdentityRecords
 from acai_server.db.jobs import JobRecords
 from acai_server.db.links import LinkRecords
 from acai_server.db.metrics import MetricRecords
@@ -52,14 +53,18 @@ if TYPE_CHECKING:
 
     from acai_server.clock import Clock
     from acai_server.db.chunks import ChunkMemory
+    from acai_server.db.identity import KnownIdentity
 
 
 class Work:
     """What a service can ask of the database and write to it, all or nothing."""
 
-    def __init__(self, session: Session, clock: Clock, backend: str, chunks: ChunkMemory) -> None:
+    def __init__(
+        self, session: Session, clock: Clock, backend: str, *, chunks: ChunkMemory, identity: KnownIdentity
+    ) -> None:
         self._session = session
         self._chunks = chunks
+        self._identity = identity
         self.clock = clock
         self.events = EventRecords(session, clock, backend)
 
@@ -104,6 +109,11 @@ class Work:
         return MetricRecords(self._session)
 
     @cached_property
+    def identity(self) -> IdentityRecords:
+        """Which database this is."""
+        return IdentityRecords(self._session)
+
+    @cached_property
     def dumps(self) -> DumpRecords:
         """All records, as they are carried elsewhere."""
         return DumpRecords(self._session)
@@ -111,7 +121,7 @@ class Work:
     @cached_property
     def uploads(self) -> UploadRecords:
         """Upload sessions."""
-        return UploadRecords(self._session)
+        return UploadRecords(self._session, self._identity)
 
     @cached_property
     def staging(self) -> StagingRecords:
@@ -186,7 +196,7 @@ class Work:
     @cached_property
     def jobs(self) -> JobRecords:
         """The life of jobs."""
-        return JobRecords(self._session)
+        return JobRecords(self._session, self._identity)
 
     @cached_property
     def attempts(self) -> AttemptRecords:

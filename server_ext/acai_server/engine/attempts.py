@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from acai_server.objects.keys import attempt_key
+from acai_jupyter.contract.ids import ObjectKey
+from acai_server.objects.keys import folder_prefix
 
 if TYPE_CHECKING:
-    from acai_jupyter.contract.ids import ObjectKey
     from acai_server.db.jobs import StoredAttempt, StoredJob
 
 Slot = Literal["launch", "log", "found", "pack", "result", "displays"]
@@ -25,4 +25,5 @@ def slot_key(
     """Return where something of the attempt is kept; of a gang, each rank has its own."""
     kind = f"{slot}_{rank}" if rank else slot
     what = kind if number is None else f"{kind}/{number}"
-    return attempt_key(job.project_id, job.number, attempt if isinstance(attempt, int) else attempt.number, what)
+    number = attempt if isinstance(attempt, int) else attempt.number
+    return ObjectKey(f"{folder_prefix(job.project_id, job.object_folder)}{number}/{what}")

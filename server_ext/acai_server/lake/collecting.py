@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
+    from acai_jupyter.contract.garbage import UnknownObject
     from acai_jupyter.contract.ids import ProjectId
     from acai_server.db.database import Database
     from acai_server.db.work import Work
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.objects.protocol import ObjectStore
 
 EXAMPLES = 5
@@ -54,6 +56,7 @@ class Report:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._found: dict[GarbageKind, Garbage] = {}
+        self._unknown: list[UnknownObject] = []
         self.step = "waiting for another collection to end"
 
     def add(self, kind: GarbageKind, count: int, size_bytes: int, examples: Iterable[str] = ()) -> None:
@@ -64,6 +67,16 @@ class Report:
             before = self._found.get(kind, Garbage(kind, 0, 0))
             named = [*before.examples, *examples][:EXAMPLES]
             self._found[kind] = Garbage(kind, before.count + count, before.size_bytes + size_bytes, named)
+
+    def show_unknown(self, objects: list[UnknownObject], most: int) -> None:
+        """Add unknown objects, up to a number of them."""
+        with self._lock:
+            self._unknown += objects[: most - len(self._unknown)]
+
+    def unknown(self) -> list[UnknownObject]:
+        """Return the first of the unknown objects."""
+        with self._lock:
+            return list(self._unknown)
 
     def lacks_examples(self, kind: GarbageKind) -> bool:
         """Whether a kind could do with more examples."""
@@ -87,6 +100,7 @@ class Run:
     is_dry: bool
     started_at: datetime
     report: Report
+    guard: DeletionGuard
     stopped: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -100,9 +114,11 @@ class Run:
         self.report.step = step
 
     def go_on(self) -> None:
-        """Raise when the server is about to end: between two pages is a good moment."""
+        """Raise when the server is about to end, or may not delete any more: between two pages is a good moment."""
         if self.stopped.is_set():
             raise Stopped
+        if not self.is_dry:
+            self.guard.check()
 
     def loader(self, work: Work, *, all_there: bool = True) -> Callable[[list[bytes]], dict[bytes, bytes]]:
         """Return what loads chunks of the project. Where one is missing that lives, nothing is known for sure."""

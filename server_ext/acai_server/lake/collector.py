@@ -5,13 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from acai_jupyter.contract.errors import DeletionPaused
 from acai_jupyter.contract.states import UploadState
+from acai_server.lake.deletion_guard import AlwaysAllowed
+from acai_server.lake.ownership import is_owned
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
-    from acai_jupyter.contract.ids import ProjectId
+    from acai_jupyter.contract.ids import ObjectKey, ProjectId
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.tidying import Tidying
     from acai_server.objects.protocol import ObjectStore
 
@@ -35,6 +39,7 @@ class UploadCollector(Periodic):
         tidying: Tidying,
         *,
         kept: timedelta,
+        guard: DeletionGuard | None = None,
         interval_seconds: float = INTERVAL_SECONDS,
     ) -> None:
         super().__init__("upload collector", interval_seconds)
@@ -42,9 +47,14 @@ class UploadCollector(Periodic):
         self._objects = objects
         self._tidying = tidying
         self._kept = kept
+        self._guard = guard or AlwaysAllowed()
 
     def step(self) -> bool:
-        """Tidy some sessions; says whether there may be more."""
+        """Tidy some sessions; says whether there may be more. While objects may not be deleted, nothing is done."""
+        try:
+            self._guard.check()
+        except DeletionPaused:
+            return False
         with self._database.reading() as work:
             now = work.clock.now()
             quiet = min(self._kept, _QUIET)
@@ -61,8 +71,12 @@ class UploadCollector(Periodic):
             if ended is not None:
                 self._tidying.tidy(ended, for_good=True)
         if not found:
-            self._objects.drop_leftovers(now - self._kept - _SPARE)
+            self._objects.drop_leftovers(now - self._kept - _SPARE, self._is_ours)
         return bool(found)
+
+    def _is_ours(self, key: ObjectKey) -> bool:
+        with self._database.reading() as work:
+            return is_owned(work, key)
 
     def _given_up(self, project: ProjectId, key: str) -> StoredUpload | None:
         """Give a session up, unless somebody came back to it."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from acai_jupyter.contract.errors import AcaiError, NotFound
-from acai_jupyter.contract.garbage import Collection, CollectionState, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, Collection, CollectionState, GarbageKind
 from acai_server.db import sight
 from acai_server.lake.collecting import Report, Run, Stopped, Terms
 from acai_server.lake.freeing import Freeing
 from acai_server.lake.old_jobs import sweep_jobs
 from acai_server.lake.sweeping import sweep_chunks, sweep_moved, sweep_store
+from acai_server.lake.unknown import sweep_unknown
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ProjectId, SessionId, UserId
     from acai_server.db.database import Database
     from acai_server.db.sweeping import DeadSet
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.retention import Rules
     from acai_server.lake.tidying import Tidying
     from acai_server.objects.protocol import ObjectStore
@@ -35,6 +37,8 @@ REMEMBERED = 100
 STOP_SECONDS = 10.0
 FIRST_AFTER_SECONDS = 600.0
 """Who has just started a server has better things for it to do."""
+WHOLE = CollectGarbage()
+"""What the server collects by itself."""
 _SETS_AT_ONCE = 1000
 _log = logging.getLogger(__name__)
 
@@ -46,17 +50,23 @@ class _Begun:
     key: str
     project: ProjectId
     user: UserId | None
-    is_dry: bool
+    request: CollectGarbage
     started_at: datetime
     state: CollectionState = CollectionState.RUNNING
     reason: str = ""
     report: Report = field(default_factory=Report)
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether nothing is freed: a list of unknown objects that names no number is one too."""
+        return self.request.dry_run or (self.request.unknown and self.request.confirmed_count is None)
 
     def public(self) -> Collection:
         return Collection(
             id=self.key,
             state=self.state,
             is_dry_run=self.is_dry,
+            unknown=self.report.unknown(),
             started_at=self.started_at,
             step=self.report.step,
             garbage=self.report.garbage(),
@@ -75,8 +85,10 @@ class Collections:
         retention: Rules,
         terms: Terms,
         *,
+        guard: DeletionGuard,
         making_room: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
+        self._guard = guard
         self._database = database
         self._objects = objects
         self._tidying = tidying
@@ -90,25 +102,25 @@ class Collections:
         self._one = threading.Lock()
         self._stopped = threading.Event()
 
-    def begin(self, project: ProjectId, user: UserId | None, *, dry_run: bool) -> Collection:
+    def begin(self, project: ProjectId, user: UserId | None, request: CollectGarbage) -> Collection:
         """Begin a collection, or join the one of this kind that has not ended."""
         sight.must_see_all()
         with self._lock:
             for one in self._begun.values():
                 running = one.state is CollectionState.RUNNING and not self._stopped.is_set()
-                if running and (one.project, one.is_dry) == (project, dry_run):
+                if running and (one.project, one.request) == (project, request):
                     return one.public()
-            begun = self._new(project, user, dry_run=dry_run)
+            begun = self._new(project, user, request)
             self._threads = [thread for thread in self._threads if thread.is_alive()]
             thread = threading.Thread(target=self._run, args=(begun,), name="acai-collection", daemon=True)
             self._threads.append(thread)
             thread.start()
             return begun.public()
 
-    def collect(self, project: ProjectId, user: UserId | None = None, *, dry_run: bool = False) -> Collection:
+    def collect(self, project: ProjectId, user: UserId | None = None, request: CollectGarbage = WHOLE) -> Collection:
         """Run a collection to its end."""
         with self._lock:
-            begun = self._new(project, user, dry_run=dry_run)
+            begun = self._new(project, user, request)
         self._run(begun)
         return begun.public()
 
@@ -129,10 +141,10 @@ class Collections:
         for thread in threads:
             thread.join(STOP_SECONDS)
 
-    def _new(self, project: ProjectId, user: UserId | None, *, dry_run: bool) -> _Begun:
+    def _new(self, project: ProjectId, user: UserId | None, request: CollectGarbage) -> _Begun:
         with self._database.reading() as work:
             now = work.clock.now()
-        begun = _Begun(uuid4().hex, project, user, dry_run, now)
+        begun = _Begun(uuid4().hex, project, user, request, now)
         self._begun[begun.key] = begun
         ended = [key for key, one in self._begun.items() if one.state is not CollectionState.RUNNING]
         for key in ended[: max(0, len(self._begun) - REMEMBERED)]:
@@ -167,12 +179,20 @@ class Collections:
             is_dry=begun.is_dry,
             started_at=now,
             report=begun.report,
+            guard=self._guard,
             stopped=self._stopped,
         )
+        if not run.is_dry:
+            self._guard.look()
+        if begun.request.unknown:
+            run.begin("looking for unknown objects")
+            sweep_unknown(run, begun.request.confirmed_count)
+            run.report.step = "done"
+            return
         run.begin("applying the rules of what is kept")
         self._outdated(run, begun.user)
         run.begin("looking for deleted jobs")
-        jobs = sweep_jobs(run, begun.user)
+        folders = sweep_jobs(run, begun.user)
         run.begin("looking for deleted file sets")
         sets = _dead_sets(run)
         dropped = _old_bases(run)
@@ -183,7 +203,7 @@ class Collections:
         run.begin("looking for lists that nothing refers to")
         sweep_chunks(run, sets, dropped)
         run.begin("looking through the store")
-        sweep_store(run, jobs if run.is_dry else set())
+        sweep_store(run, folders if run.is_dry else set())
         run.report.step = "done"
 
     def _outdated(self, run: Run, user: UserId | None) -> None:

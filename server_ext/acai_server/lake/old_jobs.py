@@ -14,7 +14,7 @@ from acai_server.db.batches import pages
 from acai_server.lake.burying import PAGE, bury, bury_unneeded, let_others_in, loader, unheld
 from acai_server.lake.collecting import EXAMPLES
 from acai_server.lake.holding import own_entries
-from acai_server.objects.keys import job_prefix
+from acai_server.objects.keys import folder_prefix
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import JobNumber, ObjectKey, ProjectId, UserId
@@ -28,15 +28,17 @@ _KEYS_AT_ONCE = 1000
 _TOLD = 100
 
 
-def sweep_jobs(run: Run, user: UserId | None) -> set[int]:
-    """Free what jobs left that were deleted so long ago that they do not come back; returns their numbers."""
-    found: set[int] = set()
+def sweep_jobs(run: Run, user: UserId | None) -> set[str]:
+    """Free what was left by jobs that were deleted too long ago to be brought back; returns their folders."""
+    found: set[str] = set()
     after = 0
     while page := _collected(run, after):
         after = max(page)
-        found.update(page)
+        with run.database.reading() as work:
+            folders = {number: owner.folder for number, owner in work.sweeping.jobs(run.project, page).items()}
+        found.update(folders.values())
         for number in page:
-            run.report.add(GarbageKind.DELETED_JOBS, 1, _freed(run, number), [f"job {number}"])
+            run.report.add(GarbageKind.DELETED_JOBS, 1, _freed(run, folders[number]), [f"job {number}"])
     _bury_sets(run, user)
     return found
 
@@ -53,10 +55,10 @@ def _collected(run: Run, after: int) -> list[JobNumber]:
         return [number for number, job in dead.items() if job in gone]
 
 
-def _freed(run: Run, number: JobNumber) -> int:
+def _freed(run: Run, folder: str) -> int:
     """Drop the objects of a job that have no record: those in which outputs rest go with the outputs."""
     size = 0
-    keys = iter(run.objects.keys(job_prefix(run.project, number)))
+    keys = iter(run.objects.keys(folder_prefix(run.project, folder)))
     while page := list(islice(keys, _KEYS_AT_ONCE)):
         run.go_on()
         with run.database.reading() as work:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from acai_server.lake.aliases import Aliases
 from acai_server.lake.collecting import Terms
 from acai_server.lake.composing import Composing
+from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.files import Files
 from acai_server.lake.filesets import FileSets
 from acai_server.lake.garbage import Collections
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from acai_server.db.database import Database
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 class Lake:
     """One database of records over one store of bytes."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts and limits of a lake)
         self,
         database: Database,
         objects: ObjectStore,
@@ -42,8 +44,10 @@ class Lake:
         uploads_per_user: int = 0,
         making_room: Callable[[], AbstractContextManager[None]] = nullcontext,
         damages: Damages | None = None,
+        guard: DeletionGuard | None = None,
     ) -> None:
-        self.tidying = Tidying(database, objects, direct)
+        guard = guard or AlwaysAllowed()
+        self.tidying = Tidying(database, objects, direct, guard)
         self.damages = damages or Damages(database, objects)
         self.uploads = Uploads(database, objects, direct, self.tidying, self.damages, uploads_per_user)
         self.files = Files(database, objects, direct)
@@ -55,5 +59,5 @@ class Lake:
         self.retention = Rules(database)
         self.restrictions = Restrictions(database)
         self.collections = Collections(
-            database, objects, self.tidying, self.retention, Terms(grace=grace), making_room=making_room
+            database, objects, self.tidying, self.retention, Terms(grace=grace), guard=guard, making_room=making_room
         )

@@ -1,4 +1,7 @@
-"""The steps of a collection that free pieces of manifests, moved packs, and what is left in the store."""
+"""The steps of a collection that free pieces of manifests, moved packs, and what is left in the store.
+
+An object whose owner is unknown is reported and stays: see `ownership`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acai_jupyter.contract.errors import ObjectNotFound
 from acai_jupyter.contract.garbage import GarbageKind
 from acai_server.lake import marking
 from acai_server.lake.collecting import EXAMPLES
-from acai_server.objects.keys import job_of, project_prefix, upload_of
+from acai_server.lake.ownership import ownership
+from acai_server.objects.keys import owner_of, project_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
 _CHUNKS_AT_ONCE = 5000
 _OBJECTS_AT_ONCE = 500
 _KEYS_AT_ONCE = 1000
-NEEDLESS_AFTER_JOB = ("launch", "pack", "result")
-"""What an attempt had and nobody asks for when the job has ended; a pack of outputs has a record. Logs stay."""
 
 
 def sweep_chunks(run: Run, sets: list[DeadSet], dropped: set[SessionId]) -> None:
@@ -91,49 +92,23 @@ def _swept(run: Run, look: Callable[[Work], list[Bare]]) -> list[Bare]:
     return page
 
 
-def sweep_store(run: Run, jobs: set[int]) -> None:
-    """Drop objects that have no record, of sessions and jobs that ended so long ago that nobody will tell of them.
+def sweep_store(run: Run, counted: set[str]) -> None:
+    """Drop objects without a record of sessions and jobs that ended too long ago for anyone to record them.
 
-    What some jobs left was counted before.
+    Objects in the folders of jobs that were counted before are not counted again.
     """
     before = run.started_at - run.terms.urls
-    keys = run.objects.keys(project_prefix(run.project))
-    while page := list(islice(keys, _KEYS_AT_ONCE)):
+    objects = run.objects.listed(project_prefix(run.project))
+    while page := {one.key: one.size_bytes for one in islice(objects, _KEYS_AT_ONCE)}:
         run.go_on()
         with run.database.reading() as work:
-            left = _left(work, run, [key for key in page if not _is_of(key, jobs)], before)
-        sizes = {key: _size(run, key) for key in left}
+            found = ownership(work, [key for key in page if not _is_in(key, counted)], before)
+        for kind, some in ((GarbageKind.LEFTOVERS, found.released), (GarbageKind.UNKNOWN, found.unknown)):
+            run.report.add(kind, len(some), sum(page[key] for key in some), some[:EXAMPLES])
         if not run.is_dry:
-            run.objects.delete_all(left)
-        run.report.add(GarbageKind.LEFTOVERS, len(left), sum(sizes.values()), left[:EXAMPLES])
+            run.objects.delete_all(found.released)
 
 
-def _left(work: Work, run: Run, keys: list[ObjectKey], before: datetime) -> list[ObjectKey]:
-    recorded = work.sweeping.recorded(keys)
-    bare = [key for key in keys if key not in recorded]
-    uploads = {key: upload for key in bare if (upload := upload_of(key)) is not None}
-    of_jobs = {key: of for key in bare if (of := job_of(key)) is not None}
-    jobs = {key: number for key, (number, what) in of_jobs.items() if what in NEEDLESS_AFTER_JOB}
-    sessions = work.sweeping.sessions(run.project, sorted(set(uploads.values())))
-    ended = work.sweeping.ended_jobs(run.project, sorted(set(jobs.values())), before)
-    gone = work.sweeping.collected_jobs(run.project, sorted({number for number, _ in of_jobs.values()}))
-
-    def is_left(key: ObjectKey) -> bool:
-        if key not in uploads:
-            return jobs.get(key) in ended or (key in of_jobs and of_jobs[key][0] in gone)
-        ended_at = sessions.get(uploads[key], before)
-        return ended_at is not None and ended_at <= before
-
-    return [key for key in bare if is_left(key)]
-
-
-def _is_of(key: ObjectKey, jobs: set[int]) -> bool:
-    found = job_of(key) if jobs else None
-    return found is not None and found[0] in jobs
-
-
-def _size(run: Run, key: ObjectKey) -> int:
-    try:
-        return run.objects.size(key)
-    except ObjectNotFound:
-        return 0
+def _is_in(key: ObjectKey, folders: set[str]) -> bool:
+    owner = owner_of(key) if folders else None
+    return owner is not None and owner.folder in folders

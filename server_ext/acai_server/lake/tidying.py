@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import UploadState
-from acai_server.objects.keys import upload_prefix
 
 if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.db.uploads import StoredUpload
+    from acai_server.lake.deletion_guard import DeletionGuard
     from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
 
@@ -22,17 +22,24 @@ _KEYS_AT_ONCE = 1000
 class Tidying:
     """Of one that was given up nothing stays; of a committed one what its records name."""
 
-    def __init__(self, database: Database, objects: ObjectStore, direct: DirectPath | None) -> None:
+    def __init__(
+        self, database: Database, objects: ObjectStore, direct: DirectPath | None, guard: DeletionGuard
+    ) -> None:
+        self._guard = guard
         self._database = database
         self._objects = objects
         self._direct = direct
 
     def tidy(self, stored: StoredUpload, *, for_good: bool) -> None:
-        """Drop what is not needed of an ended session; not for good while a URL that it gave may still take bytes."""
+        """Drop what is not needed of an ended session; not for good while a URL that it gave may still take bytes.
+
+        Raises `DeletionPaused`, and changes nothing, while objects may not be deleted: it is done later.
+        """
+        self._guard.check()
         committed = stored.state is UploadState.COMMITTED
         self._forget_rows(stored, committed=committed)
         self._drop_parts(stored)
-        prefix = upload_prefix(stored.project_id, stored.key)
+        prefix = stored.object_prefix
         if committed:
             self._drop_untold(stored, prefix)
         else:
@@ -70,4 +77,4 @@ class Tidying:
 
 def object_key(stored: StoredUpload, number: int) -> ObjectKey:
     """Return the key of a session's object."""
-    return ObjectKey(f"{upload_prefix(stored.project_id, stored.key)}{number}")
+    return ObjectKey(f"{stored.object_prefix}{number}")

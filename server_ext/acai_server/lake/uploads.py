@@ -13,6 +13,7 @@ import msgspec
 from acai_jupyter.contract.errors import (
     BadRequest,
     Conflict,
+    DeletionPaused,
     HashMismatch,
     ObjectNotFound,
     TooManyUploads,
@@ -37,7 +38,6 @@ from acai_server.db.uploads import ExpectedObject
 from acai_server.lake.commits import FEW, Commits, answer
 from acai_server.lake.growing import GrowingSessions
 from acai_server.lake.tidying import object_key
-from acai_server.objects.keys import upload_prefix
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.ids import ObjectKey, ProjectId, UserId
@@ -240,7 +240,8 @@ class Uploads:
             if stored.state is UploadState.COMMITTED:
                 raise Conflict(reason="the upload session is committed; its files can be deleted with rm")
             work.uploads.give_up(stored.id)
-        self._tidying.tidy(replace(stored, state=UploadState.ABORTED), for_good=False)
+        with suppress(DeletionPaused):  # the collector of uploads does it later
+            self._tidying.tidy(replace(stored, state=UploadState.ABORTED), for_good=False)
         return self.get(project, user, key)
 
     def _staged(self, work: Work, stored: StoredUpload, files: list[NewFile]) -> _Staged:
@@ -338,7 +339,7 @@ class Uploads:
     def _public(self, work: Work, stored: StoredUpload, missing: list[int]) -> Upload:
         folder = None
         if self._direct is not None and self._leaves_files(stored) and stored.state is UploadState.PENDING:
-            folder = self._direct.folder(upload_prefix(stored.project_id, stored.key))
+            folder = self._direct.folder(stored.object_prefix)
         return Upload(
             id=stored.key,
             state=stored.state,

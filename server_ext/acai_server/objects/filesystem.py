@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -11,13 +12,13 @@ from acai_jupyter.contract.errors import ObjectNotFound
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.durable import PARTIAL, partial_file, translated
-from acai_server.objects.filesystem_parts import FOLDER, FilesystemParts
+from acai_server.objects.filesystem_parts import FOLDER, FilesystemParts, locked
 from acai_server.objects.keys import MAX_KEY, checked, checked_new
+from acai_server.objects.protocol import ListedObject
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-    from datetime import datetime
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from pathlib import Path
 
     from acai_server.objects.protocol import ObjectStore, Within
@@ -87,6 +88,35 @@ class FilesystemObjectStore(FilesystemParts):
                 if not path.endswith(PARTIAL):
                     yield ObjectKey(path)
 
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """See the protocol. What is deleted while it is listed may be left out."""
+        for key in self.keys(prefix):
+            with suppress(ObjectNotFound), translated(key):
+                found = self._path(key).stat()
+                yield ListedObject(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
+
+    def create(self, key: ObjectKey, body: bytes) -> bool:
+        """See the protocol: processes and threads take turns by a lock on the file's folder."""
+        target = self._path(checked_new(key))
+        self._make(key, target.parent)
+        with locked(target.parent, key):
+            if target.exists():
+                return False
+            self._write(target, key, body)
+        return True
+
+    def swap(self, key: ObjectKey, body: bytes, *, expected: bytes) -> bool:
+        """See the protocol: by the same lock."""
+        target = self._path(checked_new(key))
+        try:
+            with locked(target.parent, key):
+                if self.get(key) != expected:
+                    return False
+                self._write(target, key, body)
+        except ObjectNotFound:
+            return False
+        return True
+
     def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
         """See the protocol."""
         return self._direct_url(checked(key)) if direct else self._signer.url("GET", checked(key), within=within)
@@ -106,7 +136,7 @@ class FilesystemObjectStore(FilesystemParts):
             return self._direct_url(checked_new(key)), {}
         return self._signer.url("PUT", checked_new(key), size_bytes=size_bytes, sha256=sha256), {}
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """See the protocol. A file's or folder's age is that of its last change."""
         before = older_than.timestamp()
         dropped = 0
@@ -119,7 +149,9 @@ class FilesystemObjectStore(FilesystemParts):
                 if is_folder and not of_parts:
                     waiting.append(path)
                 elif is_folder or path.endswith(PARTIAL):
-                    dropped += self._drop_old(self._folder / path, before)
+                    key = folder.removesuffix(f"{FOLDER}/") if of_parts else path
+                    if is_ours(ObjectKey(key)):
+                        dropped += self._drop_old(self._folder / path, before)
         return dropped
 
     def _drop_old(self, path: Path, before: float) -> int:
@@ -128,6 +160,11 @@ class FilesystemObjectStore(FilesystemParts):
                 self._remove(path) if path.is_dir() else path.unlink()
                 return 1
         return 0
+
+    def _write(self, target: Path, key: ObjectKey, body: bytes) -> None:
+        with partial_file(target.parent, target.name, key) as partial:
+            partial.write(body)
+            partial.move(target)
 
     def _direct_url(self, key: ObjectKey) -> str:
         """The URL of a file; the signs of a key need no quoting."""

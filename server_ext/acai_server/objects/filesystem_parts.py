@@ -93,7 +93,7 @@ class FilesystemParts:
         sent = check_sent(checked_new(key), parts)
         folder, target = self._parts_folder(key, parts_id), self._path(key)
         whole = folder / _whole_name(sent)
-        with suppress(ObjectNotFound), translated(key), _locked(folder, key):
+        with suppress(ObjectNotFound), translated(key), locked(folder, key):
             if whole.exists() or _arrived(folder) or not target.exists():
                 if not whole.exists():
                     _join(key, folder, sent, whole)
@@ -106,7 +106,7 @@ class FilesystemParts:
         """See the protocol."""
         with suppress(ObjectNotFound):
             folder = self._parts_folder(key, parts_id)
-            with _locked(folder, key):
+            with locked(folder, key):
                 self._remove(folder)
 
     def _path(self, key: ObjectKey) -> Path:
@@ -193,8 +193,8 @@ def _copy_some(source: int, target: int, size_bytes: int) -> int:
 
 
 @contextmanager
-def _locked(folder: Path, key: ObjectKey) -> Iterator[None]:
-    """Be the only one to end or drop these parts, among threads and processes."""
+def locked(folder: Path, key: ObjectKey) -> Iterator[None]:
+    """Let one caller at a time change what is in a folder, among threads and processes."""
     with translated(key):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,14 +1,21 @@
-"""Keys of objects: who may name what under which prefix."""
+"""Keys of objects: which are valid, and which upload session or job of which database owns an object.
+
+New keys contain the identity of the database, so that two databases never give the same key to two objects. Keys that
+version 0.1 made do not: their rows have no folder, and `upload_folder` and `job_folder` without an identity name them.
+"""
 
 from __future__ import annotations
 
 import re
+import secrets
+from typing import NamedTuple
 
 from acai_jupyter.contract.errors import BadRequest, ObjectNotFound
 from acai_jupyter.contract.ids import ObjectKey, ProjectId
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*\Z")
 _NEW_KEY = re.compile(r"[a-z0-9_/]+\Z")
+_OF_PROJECT = re.compile(r"p[1-9][0-9]*/(?:objects|jobs)/")
 _UNFINISHED = (".part", ".parts")
 """What a folder store names things that are not objects yet."""
 MAX_KEY = 256
@@ -33,14 +40,37 @@ def checked_new(key: str) -> ObjectKey:
     return ObjectKey(key)
 
 
-def upload_prefix(project: ProjectId, upload: str) -> str:
-    """Return what the keys of all of an upload session's objects begin with; their numbers follow."""
-    return f"p{project}/objects/{upload[:2]}/{upload}/"
+class UploadOwner(NamedTuple):
+    """The upload session that a key names, and the session's folder in it."""
+
+    upload: str
+    folder: str
 
 
-def attempt_key(project: ProjectId, job: int, attempt: int, what: str) -> ObjectKey:
-    """Return the key of what belongs to an attempt: its launch document, log, pack and result."""
-    return ObjectKey(f"p{project}/jobs/{job}/{attempt}/{what}")
+class JobOwner(NamedTuple):
+    """The job that a key names, the job's folder in it, and the slot of an attempt."""
+
+    number: int
+    folder: str
+    slot: str
+
+
+def new_identity() -> str:
+    """Return an identity for a database. It begins with a letter that no hash and no number begins with."""
+    return f"i{secrets.token_hex(8)}"
+
+
+def upload_folder(upload: str, identity: str = "") -> str:
+    """Return the folder of an upload session below its project's prefix."""
+    return "/".join(filter(None, ("objects", identity, upload[:2], upload)))
+
+
+def job_folder(number: int, identity: str = "", salt: str = "") -> str:
+    """Return the folder of a job below its project's prefix.
+
+    The salt keeps two copies of one database apart, each of which has a next job of the same number.
+    """
+    return "/".join(filter(None, ("jobs", identity, f"{number}_{salt}" if salt else str(number))))
 
 
 def project_prefix(project: ProjectId) -> str:
@@ -48,20 +78,29 @@ def project_prefix(project: ProjectId) -> str:
     return f"p{project}/"
 
 
-def upload_of(key: ObjectKey) -> str | None:
-    """Return the upload session that an object's key names, if it does."""
+def folder_prefix(project: ProjectId, folder: str) -> str:
+    """Return what the keys of all objects of an upload session or of a job begin with."""
+    return f"p{project}/{folder}/"
+
+
+def owner_of(key: ObjectKey) -> UploadOwner | JobOwner | None:
+    """Return the upload session or job that a key names, whether or not there is one."""
     match key.split("/"):
-        case [_, "objects", _, upload, _]:
-            return upload
+        case [_, "objects", prefix, upload, _]:
+            return UploadOwner(upload, f"objects/{prefix}/{upload}")
+        case [_, "objects", identity, prefix, upload, _]:
+            return UploadOwner(upload, f"objects/{identity}/{prefix}/{upload}")
+        case [_, "jobs", number, _, slot, *_] if number.isdecimal():
+            return JobOwner(int(number), f"jobs/{number}", slot)
+        case [_, "jobs", identity, job, _, slot, *_]:
+            number = job.partition("_")[0]
+            return JobOwner(int(number), f"jobs/{identity}/{job}", slot) if number.isdecimal() else None
     return None
 
 
-def job_of(key: ObjectKey) -> tuple[int, str] | None:
-    """Return the number of the job that an object's key names and what of an attempt it is, if it does."""
-    match key.split("/"):
-        case [_, "jobs", number, _, what, *_] if number.isdecimal():
-            return int(number), what
-    return None
+def is_content_key(key: ObjectKey) -> bool:
+    """Whether an object is one of a project, of whichever database: not a mark, and not of another program."""
+    return _OF_PROJECT.match(key) is not None
 
 
 def _is_possible(key: str) -> bool:
@@ -69,8 +108,3 @@ def _is_possible(key: str) -> bool:
         return True
     segments = key.split("/")
     return ".." not in key and not any(len(one) > MAX_SEGMENT or one.endswith(_UNFINISHED) for one in segments)
-
-
-def job_prefix(project: ProjectId, job: int) -> str:
-    """Return what the keys of all that belongs to a job's attempts begin with."""
-    return f"p{project}/jobs/{job}/"

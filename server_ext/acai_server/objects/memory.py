@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO
 from uuid import uuid4
 
@@ -12,11 +13,11 @@ from acai_jupyter.contract.errors import ObjectNotFound
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.keys import checked, checked_new
 from acai_server.objects.parts import ArrivedPart, check_arrived, check_part, check_sent, checked_id
+from acai_server.objects.protocol import ListedObject
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from acai_jupyter.contract.ids import ObjectKey
     from acai_server.objects.protocol import ObjectStore, Within
@@ -41,6 +42,7 @@ class MemoryObjectStore:
     def __init__(self, signer: UrlSigner) -> None:
         self._signer = signer
         self._objects: dict[ObjectKey, bytes] = {}
+        self._modified_at: dict[ObjectKey, float] = {}
         self._begun: dict[str, _Begun] = {}
         self._lock = threading.Lock()
 
@@ -59,7 +61,7 @@ class MemoryObjectStore:
         checked_new(key)
         body = b"".join(VerifiedSource(source, key, size_bytes, sha256))
         with self._lock:
-            self._objects[key] = body
+            self._keep(key, body)
 
     def get(self, key: ObjectKey, offset: int = 0, size_bytes: int | None = None) -> bytes:
         """See the protocol."""
@@ -94,6 +96,32 @@ class MemoryObjectStore:
         with self._lock:
             found = sorted(key for key in self._objects if key.startswith(prefix))
         yield from found
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """See the protocol."""
+        with self._lock:
+            found = sorted(key for key in self._objects if key.startswith(prefix))
+            shown = [
+                ListedObject(key, len(self._objects[key]), datetime.fromtimestamp(self._modified_at[key], UTC))
+                for key in found
+            ]
+        yield from shown
+
+    def create(self, key: ObjectKey, body: bytes) -> bool:
+        """See the protocol."""
+        with self._lock:
+            if checked_new(key) in self._objects:
+                return False
+            self._keep(key, body)
+            return True
+
+    def swap(self, key: ObjectKey, body: bytes, *, expected: bytes) -> bool:
+        """See the protocol."""
+        with self._lock:
+            if self._objects.get(checked_new(key)) != expected:
+                return False
+            self._keep(key, body)
+            return True
 
     def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
         """See the protocol; nobody shares this memory."""
@@ -160,7 +188,7 @@ class MemoryObjectStore:
             if parts_id in self._begun or key not in self._objects:
                 bodies = self._parts(key, parts_id).bodies
                 check_arrived(key, sent, {(number, etag): len(body) for number, (etag, body) in bodies.items()})
-                self._objects[key] = b"".join(bodies[number][1] for number, _ in sent)
+                self._keep(key, b"".join(bodies[number][1] for number, _ in sent))
             self._begun.pop(parts_id, None)
 
     def drop_parts(self, key: ObjectKey, parts_id: str) -> None:
@@ -169,13 +197,19 @@ class MemoryObjectStore:
             if parts_id in self._begun and self._begun[parts_id].key == key:
                 del self._begun[parts_id]
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """See the protocol."""
         with self._lock:
-            old = [name for name, begun in self._begun.items() if begun.at < older_than.timestamp()]
+            before = older_than.timestamp()
+            old = [name for name, begun in self._begun.items() if begun.at < before and is_ours(begun.key)]
             for name in old:
                 del self._begun[name]
         return len(old)
+
+    def _keep(self, key: ObjectKey, body: bytes) -> None:
+        """Put an object in its place; the caller holds the lock."""
+        self._objects[key] = body
+        self._modified_at[key] = time.time()
 
     def _body(self, key: ObjectKey) -> bytes:
         with self._lock:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
 
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.sources import PIECE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from datetime import datetime
 
     from acai_jupyter.contract.ids import ObjectKey
@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 
 Within = tuple[int, int]
 """Some bytes of an object: where they begin, and how many they are."""
+
+
+MAX_NOTE_BYTES = 4096
+"""What a store keeps by `create` and `swap` is small: a mark, a lease."""
+
+
+class ListedObject(NamedTuple):
+    """An object as a list of the store shows it."""
+
+    key: ObjectKey
+    size_bytes: int
+    modified_at: datetime
 
 
 class ObjectStore(Protocol):
@@ -83,6 +95,22 @@ class ObjectStore(Protocol):
 
         Some S3 services order by folder: there an older key with '-' or '.' may come after one with '/' at that place.
         """
+        ...
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """Iterate over the objects whose keys begin with a prefix, in the order of `keys`."""
+        ...
+
+    def create(self, key: ObjectKey, body: bytes) -> bool:
+        """Keep a small object unless there is one under the key; says whether this call kept it.
+
+        Atomic: of several calls at once, one keeps its body. An S3 service that ignores conditions lets the last one
+        win; an earlier one returns False if it reads its object again after that.
+        """
+        ...
+
+    def swap(self, key: ObjectKey, body: bytes, *, expected: bytes) -> bool:
+        """Replace a small object whose body is as expected; says whether this call did. Atomic as `create`."""
         ...
 
     def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
@@ -153,9 +181,9 @@ class ObjectStore(Protocol):
         """Give the parts up. Those that are not there, or made an object already, are no error."""
         ...
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """Drop what interrupted puts, and parts begun before a moment and never ended, left; returns how many.
 
-        What was touched since may be kept.
+        Only those of keys of which `is_ours` is true. What was touched since may be kept.
         """
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from contextlib import closing, suppress
 from itertools import islice
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from botocore.exceptions import ClientError
 
-from acai_jupyter.contract.errors import AcaiError, StoreUnavailable
+from acai_jupyter.contract.errors import AcaiError, ObjectNotFound, StoreUnavailable
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.keys import checked_new
 from acai_server.objects.parts import MAX_PARTS
+from acai_server.objects.protocol import MAX_NOTE_BYTES, ListedObject
 from acai_server.objects.s3_bucket import STORAGE, checksum, code_of, named, s3_errors, storage_class
 from acai_server.objects.s3_parts import S3Parts
 from acai_server.objects.sources import PIECE_BYTES, VerifiedSource
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _WHOLE_BYTES = 32 * 1024**2
 """Up to here `put` sends an object whole; this is what it holds of a larger one."""
 _DELETED_AT_ONCE = 1000
+_REFUSED_CONDITION = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
+_NO_CONDITIONS = ("NotImplemented", "501")
 _BEYOND = ("InvalidRange", "416")
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)\Z")
 
@@ -97,13 +101,26 @@ class S3ObjectStore(S3Parts):
 
     def keys(self, prefix: str) -> Iterator[ObjectKey]:
         """See the protocol."""
-        pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=self._bucket, Prefix=self._prefix + prefix
-        )
-        with s3_errors(prefix):
-            for page in pages:
-                for item in page.get("Contents", []):
-                    yield ObjectKey(item["Key"].removeprefix(self._prefix))
+        for item in self._items(prefix):
+            yield ObjectKey(item["Key"].removeprefix(self._prefix))
+
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
+        """See the protocol."""
+        for item in self._items(prefix):
+            yield ListedObject(ObjectKey(item["Key"].removeprefix(self._prefix)), item["Size"], item["LastModified"])
+
+    def create(self, key: ObjectKey, body: bytes) -> bool:
+        """See the protocol. Services that know no conditions get a plain put, and the result is read again."""
+        if self._note(checked_new(key)) is not None:
+            return False
+        return self._put_if(key, body, IfNoneMatch="*")
+
+    def swap(self, key: ObjectKey, body: bytes, *, expected: bytes) -> bool:
+        """See the protocol."""
+        found = self._note(checked_new(key))
+        if found is None or found[0] != expected:
+            return False
+        return self._put_if(key, body, IfMatch=found[1])
 
     def sign_get(self, key: ObjectKey, *, direct: bool = False, within: Within | None = None) -> str:
         """See the protocol; no disk is shared."""
@@ -130,6 +147,38 @@ class S3ObjectStore(S3Parts):
         if sha256 is not None:
             covered["ChecksumSHA256"] = headers["x-amz-checksum-sha256"] = checksum(sha256)
         return self._signed("put_object", checked_new(key), **covered), headers
+
+    def _items(self, prefix: str) -> Iterator[dict[str, Any]]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(
+            Bucket=self._bucket, Prefix=self._prefix + prefix
+        )
+        with s3_errors(prefix):
+            for page in pages:
+                yield from page.get("Contents", [])
+
+    def _note(self, key: ObjectKey) -> tuple[bytes, str] | None:
+        """Return a small object with its ETag, if there is one."""
+        try:
+            with s3_errors(key):
+                answer = self._client.get_object(**self._at(key))
+                with closing(answer["Body"]) as body:
+                    return body.read(MAX_NOTE_BYTES), str(answer["ETag"])
+        except ObjectNotFound:
+            return None
+
+    def _put_if(self, key: ObjectKey, body: bytes, **condition: str) -> bool:
+        """Put a small object on a condition; says whether it is there afterwards."""
+        hashed = {"ChecksumSHA256": checksum(hashlib.sha256(body).hexdigest())}
+        with s3_errors(key):
+            try:
+                self._client.put_object(**self._at(key), Body=body, **hashed, **condition)
+            except ClientError as error:
+                if code_of(error) in _NO_CONDITIONS:
+                    self._client.put_object(**self._at(key), Body=body, **hashed)
+                elif code_of(error) not in _REFUSED_CONDITION:
+                    raise
+        found = self._note(key)  # a refused one may be ours: boto3 sends again what was not answered
+        return found is not None and found[0] == body
 
     def _open(self, key: ObjectKey, offset: int, size_bytes: int | None) -> Any | None:
         """Ask for a range; nothing comes back where the object has none of it."""

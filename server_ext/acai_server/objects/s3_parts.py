@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from botocore.exceptions import ClientError
 
 from acai_jupyter.contract.errors import ObjectNotFound
+from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.states import StorageClass
 from acai_server.objects.keys import checked_new
 from acai_server.objects.parts import ArrivedPart, check_part, check_sent, checked_id
@@ -18,10 +19,8 @@ from acai_server.objects.s3_bucket import S3Bucket, code_of, s3_errors, storage_
 from acai_server.objects.sources import VerifiedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
-
-    from acai_jupyter.contract.ids import ObjectKey
 
 
 class S3Parts(S3Bucket):
@@ -81,11 +80,12 @@ class S3Parts(S3Bucket):
         except ObjectNotFound:
             return
 
-    def drop_leftovers(self, older_than: datetime) -> int:
+    def drop_leftovers(self, older_than: datetime, is_ours: Callable[[ObjectKey], bool]) -> int:
         """See the protocol. A put that is interrupted leaves nothing."""
         pages = self._client.get_paginator("list_multipart_uploads").paginate(Bucket=self._bucket, Prefix=self._prefix)
         with s3_errors(self._prefix):
-            old = [begun for page in pages for begun in page.get("Uploads", []) if begun["Initiated"] < older_than]
+            begun_before = [one for page in pages for one in page.get("Uploads", []) if one["Initiated"] < older_than]
+            old = [one for one in begun_before if is_ours(ObjectKey(one["Key"].removeprefix(self._prefix)))]
             for begun in old:
                 self._abort(begun)
         return len(old)

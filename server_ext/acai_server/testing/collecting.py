@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import event
 
 from acai_jupyter.contract.filesets import RemovedFileSets, RemoveFileSets
-from acai_jupyter.contract.garbage import CollectionState, Garbage, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState, Garbage, GarbageKind
 from acai_server.lake import manifests
 from acai_server.lake.collecting import Terms
+from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.garbage import Collections
 from acai_server.objects.keys import project_prefix
 from acai_server.testing.lakes import engine_of
@@ -52,12 +53,14 @@ class Days:
 def collections_of(user: LakeUser, terms: Terms | None = None) -> Collections:
     """Return what collects garbage as a server of this user does."""
     lake = user.lake
-    return Collections(user.database, user.objects, lake.tidying, lake.retention, terms or Terms(grace=GRACE))
+    return Collections(
+        user.database, user.objects, lake.tidying, lake.retention, terms or Terms(grace=GRACE), AlwaysAllowed()
+    )
 
 
 def collect(user: LakeUser, terms: Terms | None = None, *, dry_run: bool = False) -> Found:
     """Run a collection in the user's project; returns what it found."""
-    done = collections_of(user, terms).collect(user.member.project_id, user.member.user_id, dry_run=dry_run)
+    done = collections_of(user, terms).collect(user.member.project_id, user.member.user_id, CollectGarbage(dry_run))
     assert (done.state, done.is_dry_run) == (CollectionState.FINISHED, dry_run), done.reason
     return {one.kind: one for one in done.garbage}
 
@@ -71,7 +74,8 @@ def collect_as_announced(user: LakeUser, terms: Terms | None = None) -> Found:
     freed = collect(user, terms)
     assert numbers(freed) == numbers(announced)
     moved = size_of(freed, GarbageKind.COPIES)  # is freed with what was moved, later
-    now = sum(one.size_bytes for kind, one in freed.items() if kind is not GarbageKind.PACKS) - moved
+    not_freed = (GarbageKind.PACKS, GarbageKind.UNKNOWN)
+    now = sum(one.size_bytes for kind, one in freed.items() if kind not in not_freed) - moved
     if GarbageKind.PACKS not in freed:
         assert stored + chunks - sum(sizes(user).values()) - sum(chunks_of(user).values()) == now
     return freed

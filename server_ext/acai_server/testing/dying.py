@@ -14,7 +14,7 @@ from acai_server.testing.lakes import LakeUser, check_lake
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from acai_jupyter.contract.ids import ObjectKey
+    from acai_server.objects.protocol import ListedObject
     from acai_server.testing.collecting import Days
 
 
@@ -109,8 +109,8 @@ class Held:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
 
-    def keys(self, prefix: str) -> Iterator[ObjectKey]:
+    def listed(self, prefix: str) -> Iterator[ListedObject]:
         """Wait."""
         self.reached.set()
         assert self.go_on.wait(20)
-        return self._objects.keys(prefix)
+        return self._objects.listed(prefix)

@@ -12,14 +12,14 @@ import pytest
 
 from acai_jupyter.contract.errors import Conflict, FileSetNotFound, NotFound, StoreUnavailable
 from acai_jupyter.contract.filesets import Retention
-from acai_jupyter.contract.garbage import CollectionState, GarbageKind
+from acai_jupyter.contract.garbage import CollectGarbage, CollectionState, GarbageKind
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.jobs import CreateJob
 from acai_jupyter.contract.specs import SetRef
 from acai_jupyter.contract.states import InputRole, JobState, UploadState
 from acai_server.lake.checker import BlobChecker
 from acai_server.lake.collecting import Terms
-from acai_server.objects.keys import attempt_key, upload_prefix
+from acai_server.objects.keys import folder_prefix, job_folder, project_prefix, upload_folder
 from acai_server.testing.collecting import (
     GRACE,
     URLS,
@@ -37,7 +37,7 @@ from acai_server.testing.collecting import (
 )
 from acai_server.testing.databases import at_once
 from acai_server.testing.dying import Broken, Dying, Held
-from acai_server.testing.lakes import EVERYTHING, LakeUser, check_lake, key_of, meanwhile
+from acai_server.testing.lakes import EVERYTHING, LakeUser, check_lake, engine_of, key_of, meanwhile
 from acai_server.testing.uploads import LakeSuite
 
 KIB = 1024
@@ -45,6 +45,17 @@ LARGE = {f"/{number}": bytes([number]) * 64 * KIB for number in range(4)}
 """Four of them fill a pack of which something is worth moving."""
 DAY = timedelta(days=1)
 MANY = {f"/many/{number:04}": b"%d" % number for number in range(300)}
+UNKNOWN_FOLDERS = (
+    "objects/ff/" + "f" * 32,
+    "objects/i0123456789abcdef/ff/" + "f" * 32,
+    "objects/{prefix}/{upload}",
+    "objects/i0123456789abcdef/{prefix}/{upload}",
+    "jobs/{job}/1/launch",
+    "jobs/i0123456789abcdef/{job}_00000000/1/launch",
+    "jobs/i0123456789abcdef/999_00000000/1/log",
+    "objects/of/no/layout/that/is/known",
+)
+"""Folders of other databases, of sessions and jobs that do not exist, and of version 0.1 with names of today."""
 
 
 class GarbageSuite(LakeSuite):
@@ -458,31 +469,45 @@ class GarbageSuite(LakeSuite):
         assert numbers(found) == {GarbageKind.LEFTOVERS: (1, 12)}
         assert user.read() == {"/x": b"one"}
 
-    def test_what_belongs_to_no_session_is_dropped(self, user: LakeUser) -> None:
-        project = user.member.project_id
-        key = ObjectKey(f"{upload_prefix(project, 'f' * 32)}1")
+    @pytest.mark.parametrize("folder", UNKNOWN_FOLDERS)
+    def test_an_object_that_no_record_owns_stays_and_is_counted(self, user: LakeUser, days: Days, folder: str) -> None:
+        upload, job = user.put({"/x": b"one"}).id, killed_job(user)
+        folder = folder.format(upload=upload, prefix=upload[:2], job=job)
+        key = ObjectKey(f"{folder_prefix(user.member.project_id, folder)}1")
         user.objects.put(key, io.BytesIO(b"lost"), size_bytes=4)
+        days.go_on(timedelta(days=1000))
         found = collect_as_announced(user)
-        assert found[GarbageKind.LEFTOVERS].examples == [key]
-        assert sizes(user) == {}
+        assert numbers(found)[GarbageKind.UNKNOWN] == (1, 4)
+        assert found[GarbageKind.UNKNOWN].examples == [key]
+        assert GarbageKind.LEFTOVERS not in of_store(found)
+        assert user.objects.get(key) == b"lost"
+
+    def test_an_object_under_a_key_of_version_0_1_is_released_by_the_session_or_job_that_owns_it(
+        self, user: LakeUser, days: Days
+    ) -> None:
+        upload, number = user.put({"/x": b"one"}).id, killed_job(user)
+        with engine_of(user.database).begin() as connection:
+            for table in ("upload_session", "job"):
+                connection.exec_driver_sql(f"UPDATE {table} SET object_folder = NULL")  # noqa: S608 (names of ours)
+        project = user.member.project_id
+        for key in (f"{upload_folder(upload)}/7", f"{job_folder(number)}/1/launch", f"{job_folder(number)}/1/log"):
+            user.objects.put(ObjectKey(f"{project_prefix(project)}{key}"), io.BytesIO(b"1"), size_bytes=1)
+        days.go_on(URLS)
+        found = numbers(collect_as_announced(user))
+        assert (found[GarbageKind.LEFTOVERS], GarbageKind.UNKNOWN in found) == ((2, 2), False)
+        assert f"{project_prefix(project)}{job_folder(number)}/1/log" in sizes(user)
 
     def test_of_a_job_that_ended_its_log_stays(self, user: LakeUser, days: Days) -> None:
-        project = user.member.project_id
-        with user.database.writing() as work:
-            ended, goes_on = (
-                work.jobs.create(project, user.member.user_id, CreateJob(command=["true"]), [], work.clock.now())
-                for _ in range(2)
-            )
-        for number in (ended.number, goes_on.number):
-            for what in ("launch", "log", "pack", "result"):
-                user.objects.put(attempt_key(project, number, 1, what), io.BytesIO(b"1"), size_bytes=1)
-        with user.database.writing() as work:
-            work.jobs.advance(ended.id, JobState.KILLED, "", work.clock.now())
+        ended, goes_on = killed_job(user), job_of(user)
+        prefixes = {number: _prefix(user, number) for number in (ended, goes_on)}
+        for prefix in prefixes.values():
+            for slot in ("launch", "log", "pack", "result"):
+                user.objects.put(ObjectKey(f"{prefix}1/{slot}"), io.BytesIO(b"1"), size_bytes=1)
         assert collect_as_announced(user) == {}
         days.go_on(URLS)
         assert numbers(collect_as_announced(user)) == {GarbageKind.LEFTOVERS: (3, 3)}
         assert len(sizes(user)) == 5
-        assert attempt_key(project, ended.number, 1, "log") in sizes(user)
+        assert f"{prefixes[ended]}1/log" in sizes(user)
 
     def test_what_a_crash_left_between_records_and_bytes_is_found_later(self, user: LakeUser, days: Days) -> None:
         user.put({"/x": b"one"})
@@ -500,12 +525,12 @@ class GarbageSuite(LakeSuite):
         held = Held(user)
         collections = collections_of(held.user)
         project, me = user.member.project_id, user.member.user_id
-        first = collections.begin(project, me, dry_run=False)
+        first = collections.begin(project, me, CollectGarbage())
         assert held.reached.wait(20)
-        assert collections.begin(project, me, dry_run=False).id == first.id
-        dry = collections.begin(project, me, dry_run=True)
+        assert collections.begin(project, me, CollectGarbage()).id == first.id
+        dry = collections.begin(project, me, CollectGarbage(dry_run=True))
         assert dry.id != first.id
-        assert collections.begin(project, me, dry_run=True).id == dry.id
+        assert collections.begin(project, me, CollectGarbage(dry_run=True)).id == dry.id
         assert collections.get(project, first.id).step == "looking through the store"
         assert collections.get(project, dry.id).step == "waiting for another collection to end"
         held.go_on.set()
@@ -520,3 +545,26 @@ class GarbageSuite(LakeSuite):
         for project, key in ((user.in_a_new_project().member.project_id, done.id), (user.member.project_id, "0")):
             with pytest.raises(NotFound, match="begin another"):
                 collections.get(project, key)
+
+
+def job_of(user: LakeUser) -> int:
+    """Return a new job that waits."""
+    with user.database.writing() as work:
+        me = user.member.user_id
+        return work.jobs.create(user.member.project_id, me, CreateJob(command=["true"]), [], work.clock.now()).number
+
+
+def killed_job(user: LakeUser) -> int:
+    """Return a new job that was killed before it began."""
+    number = job_of(user)
+    with user.database.writing() as work:
+        job = work.jobs.find(user.member.project_id, number)
+        work.jobs.advance(job.id, JobState.KILLED, "", work.clock.now())
+    return number
+
+
+def _prefix(user: LakeUser, number: int) -> str:
+    with user.database.reading() as work:
+        return folder_prefix(
+            user.member.project_id, work.sweeping.jobs(user.member.project_id, [number])[number].folder
+        )

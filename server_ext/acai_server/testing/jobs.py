@@ -24,7 +24,6 @@ from acai_jupyter.contract.specs import SetRef
 from acai_jupyter.contract.states import JobState
 from acai_server.lake.commits import CODE_FOLDER
 from acai_server.metadata.service import Attributes
-from acai_server.objects.keys import attempt_key, job_prefix
 from acai_server.testing.collecting import GRACE, collect_as_announced, collections_of
 from acai_server.testing.dying import Broken
 from acai_server.testing.lakes import engine_of, rows
@@ -346,7 +345,7 @@ class LifeSuite:
         kept = user.run(user.submit())
         for one in (number, kept.number):
             for what in ("log/1", "displays"):
-                user.objects.put(attempt_key(user.project, one, 1, what), io.BytesIO(b"[]"), size_bytes=2)
+                user.objects.put(user.key(one, 1, what), io.BytesIO(b"[]"), size_bytes=2)
         user.remove(number)
         user.time.pass_by(GRACE.total_seconds() - 10)
         assert GarbageKind.DELETED_JOBS not in collect_as_announced(user.lake)
@@ -462,7 +461,7 @@ class LifeSuite:
 
 def objects_of(user: JobUser, number: int) -> set[str]:
     """Return the keys of what a job has in the store."""
-    return set(user.objects.keys(job_prefix(user.project, number)))
+    return set(user.objects.keys(user.prefix(number)))
 
 
 class _Broken(bytes):

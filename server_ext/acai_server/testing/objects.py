@@ -7,6 +7,7 @@ import io
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pytest
@@ -97,6 +98,44 @@ class ObjectStoreSuite:
     def test_bytes_larger_than_a_buffer_are_kept_whole(self, store: ObjectStore) -> None:
         body = BODY * 500
         assert store.get(put(store, "p1/large", body)) == body
+
+    def test_an_object_is_created_once(self, store: ObjectStore) -> None:
+        key = ObjectKey("mark/one")
+        assert (store.create(key, b"first"), store.create(key, b"second"), store.get(key)) == (True, False, b"first")
+        assert list(store.keys("")) == [key]
+
+    def test_of_many_who_create_an_object_at_once_one_does(self, store: ObjectStore) -> None:
+        key = ObjectKey("mark/one")
+        bodies = [b"body %d" % number for number in range(THREADS)]
+        with ThreadPoolExecutor(THREADS) as pool:
+            made = list(pool.map(lambda body: store.create(key, body), bodies))
+        assert [body for body, has_made in zip(bodies, made, strict=True) if has_made] == [store.get(key)]
+
+    def test_an_object_is_swapped_only_for_what_is_expected(self, store: ObjectStore) -> None:
+        key = ObjectKey("mark/one")
+        assert not store.swap(key, b"new", expected=b"old")
+        store.create(key, b"old")
+        assert not store.swap(key, b"new", expected=b"other")
+        assert store.get(key) == b"old"
+        assert store.swap(key, b"new", expected=b"old")
+        assert (store.get(key), list(store.keys(""))) == (b"new", [key])
+
+    def test_of_many_who_swap_an_object_at_once_one_does(self, store: ObjectStore) -> None:
+        key = ObjectKey("mark/one")
+        store.create(key, b"old")
+        bodies = [b"body %d" % number for number in range(THREADS)]
+        with ThreadPoolExecutor(THREADS) as pool:
+            made = list(pool.map(lambda body: store.swap(key, body, expected=b"old"), bodies))
+        assert [body for body, has_made in zip(bodies, made, strict=True) if has_made] == [store.get(key)]
+
+    def test_a_list_tells_sizes_and_ages(self, store: ObjectStore) -> None:
+        before = datetime.now(UTC) - timedelta(minutes=1)
+        put(store, "p1/objects/x", b"123")
+        store.create(ObjectKey("p1/objects/y"), b"12345")
+        put(store, "p2/objects/x")
+        found = list(store.listed("p1/"))
+        assert [(one.key, one.size_bytes) for one in found] == [("p1/objects/x", 3), ("p1/objects/y", 5)]
+        assert all(before < one.modified_at < before + timedelta(minutes=2) for one in found)
 
     def test_a_hash_need_not_be_announced(self, store: ObjectStore) -> None:
         store.put(ObjectKey("p1/x"), io.BytesIO(BODY), size_bytes=len(BODY))

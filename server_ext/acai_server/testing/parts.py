@@ -246,9 +246,10 @@ class ObjectPartsSuite:
         put(store, "p1/x")
         parts_id, _ = begun(store, FIRST, LAST)
         now = datetime.now(UTC)
-        assert store.drop_leftovers(now - timedelta(days=1)) == 0
+        assert store.drop_leftovers(now - timedelta(days=1), lambda _: True) == 0
+        assert store.drop_leftovers(now + timedelta(days=1), lambda key: key != KEY) == 0
         assert len(store.parts(KEY, parts_id)) == 2
-        assert store.drop_leftovers(now + timedelta(days=1)) == 1
+        assert store.drop_leftovers(now + timedelta(days=1), lambda key: key == KEY) == 1
         with pytest.raises(ObjectNotFound):
             store.parts(KEY, parts_id)
         assert list(store.keys("")) == ["p1/x"]

@@ -21,6 +21,7 @@ from acai_jupyter.contract.errors import (
     UserNotFound,
 )
 from acai_jupyter.contract.filesets import CreateFileSet, RemoveFileSets
+from acai_jupyter.contract.garbage import CollectGarbage
 from acai_jupyter.contract.jobs import CreateJob, ResourceLimits
 from acai_jupyter.contract.lineage import LineageDirection
 from acai_jupyter.contract.metadata import ChangeMetadata, FindThings, ThingChange
@@ -420,7 +421,7 @@ class RestrictionSuite:
         with pytest.raises(Conflict, match="is in a file set that you do not see"):
             lab.bob.do(lab.lake.removals.remove, lab.bob.project, "/open/a", undo=False)
         with pytest.raises(NotAllowed, match="some of it is restricted"):
-            lab.bob.do(lab.lake.collections.begin, lab.bob.project, lab.bob.id, dry_run=True)
+            lab.bob.do(lab.lake.collections.begin, lab.bob.project, lab.bob.id, CollectGarbage(dry_run=True))
 
     # -- lifting, and ending
 

@@ -12,6 +12,7 @@ import msgspec
 
 from acai_jupyter.contract import loglines
 from acai_jupyter.contract.errors import Unavailable
+from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.jobs import CreateJob, Resources
 from acai_jupyter.contract.launch import (
     LAUNCH_VERSION,
@@ -27,7 +28,7 @@ from acai_jupyter.contract.projects import Machine
 from acai_server.clock import Clock
 from acai_server.engine.service import Engine
 from acai_server.lake import inside
-from acai_server.objects.keys import attempt_key
+from acai_server.objects.keys import folder_prefix
 from acai_server.objects.memory import MemoryObjectStore
 from acai_server.provisioner.prices import Prices
 from acai_server.runners.gangs import member
@@ -372,8 +373,17 @@ class JobUser:
             found: list[Event] = work.events.after(self.project, 0, 10_000).events
         return [event.kind.removeprefix("job_") for event in found if event.subject == f"job {number}"]
 
+    def key(self, number: int, attempt: int, slot: str) -> ObjectKey:
+        """Return the key of an object of an attempt."""
+        return ObjectKey(f"{self.prefix(number)}{attempt}/{slot}")
+
+    def prefix(self, number: int) -> str:
+        """Return what the keys of all objects of a job begin with."""
+        with self.database.reading() as work:
+            return folder_prefix(self.project, work.sweeping.jobs(self.project, [number])[number].folder)
+
     def _put(self, number: int, attempt: int, what: str, body: bytes) -> None:
-        key = attempt_key(self.project, number, attempt, what)
+        key = self.key(number, attempt, what)
         self.objects.put(key, io.BytesIO(body), size_bytes=len(body))
 
 

@@ -18,6 +18,7 @@ from acai_server.db.tables.credentials import (
     UserRow,
 )
 from acai_server.db.tables.engine import AttemptRow, JobInputRow, JobRow, TransitionRow
+from acai_server.db.tables.identity import DatabaseIdentityRow
 from acai_server.db.tables.lake import (
     BlobRow,
     ChunkRow,
@@ -66,6 +67,7 @@ __all__ = [
     "BudgetNoticeRow",
     "BudgetRow",
     "ChunkRow",
+    "DatabaseIdentityRow",
     "EventRow",
     "FileRow",
     "FileSetAliasRow",

@@ -23,7 +23,8 @@ class JobRow(Table):
 
     `vcpu`, `memory_bytes` and `gpus` are what each node of its next attempt gets; `memo` is the hash of all that its
     result depends on; `not_before` is when it may be tried again; after `collected_at` the log of a deleted job may be
-    gone; `submission` is what who submitted called that, in the first job that came of it.
+    gone; `submission` is what who submitted called that, in the first job that came of it. `object_folder` is where the
+    objects of its attempts are below the project's prefix; a job of version 0.1 has none, and `job_folder` names it.
     """
 
     __tablename__ = "job"
@@ -78,6 +79,7 @@ class JobRow(Table):
     deleted_at: Mapped[datetime | None]
     collected_at: Mapped[datetime | None]
     submission: Mapped[str | None] = mapped_column(String(64))
+    object_folder: Mapped[str | None] = mapped_column(String(80))
 
 
 class JobInputRow(Table):

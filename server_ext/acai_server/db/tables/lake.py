@@ -22,7 +22,8 @@ class UploadSessionRow(Table):
 
     `pages` counts the changes to what it holds; `reconciled` is the commit up to which that agrees with what others
     committed; `root` is the manifest of all its files; `result` is what a second commit answers; `tidied_at` is when
-    what nobody needs of an ended session was dropped. `job_id` is the job whose outputs it holds.
+    what nobody needs of an ended session was dropped. `job_id` is the job whose outputs it holds. `object_folder` is
+    where its objects are below the project's prefix; a session of version 0.1 has none, and `upload_folder` names it.
     """
 
     __tablename__ = "upload_session"
@@ -58,6 +59,7 @@ class UploadSessionRow(Table):
     tidied_at: Mapped[datetime | None]
     result: Mapped[dict[str, Any] | None]
     job_id: Mapped[int | None] = mapped_column(ForeignKey("job.id"))
+    object_folder: Mapped[str | None] = mapped_column(String(80))
 
 
 class ObjectRow(Table):

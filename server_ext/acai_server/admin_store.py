@@ -1,0 +1,69 @@
+"""`acai-server adopt-store`: give the object store of these settings to their database."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from acai_jupyter.contract.errors import BadRequest, Conflict
+from acai_server.admin_backups import database_of, objects_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
+
+    from acai_server.db.database import Database
+    from acai_server.objects.protocol import ObjectStore
+    from acai_server.settings import Settings
+
+
+def declare(verbs: Any) -> None:
+    """Add the verb."""
+    adopted = verbs.add_parser("adopt-store", help="let the object store belong to this database")
+    adopted.add_argument("--yes", action="store_true", help="do it; without this, only say what the store holds")
+
+
+def adopt_store(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
+    """Mark the store as this database's. Its content stays; what this database does not know is never deleted."""
+    from acai_server.db import schema
+    from acai_server.store_owner import lease, mark
+
+    objects = objects_of(settings)
+    with closing(database_of(settings)) as database:
+        schema.migrate(database) if database.name == "sqlite" else schema.check(database)
+        with database.reading() as work:
+            identity, now = work.identity.get().name, work.clock.now()
+        found = mark.read(objects)
+        if found is not None and found.identity == identity:
+            yield f"The object store belongs to this database ({identity}) already."
+            return
+        _, note = lease.read(objects)
+        expiry = timedelta(seconds=lease.INTERVAL_SECONDS * lease.EXPIRY_INTERVALS)
+        if note is not None and not note.is_released and note.renewed_at + expiry > now:
+            raise Conflict(
+                reason=f"a server of another database was using the object store at {note.renewed_at:%H:%M} UTC; stop "
+                f"it first, or if it was killed, try again after {note.renewed_at + expiry:%H:%M} UTC"
+            )
+        if not given.yes:
+            owner = "no database yet" if found is None else f"the database {found.identity}"
+            raise BadRequest(
+                f"The object store belongs to {owner}, and this is {identity}. {_content(database, objects)} "
+                "To let it belong to this database, stop all servers that use it and run: "
+                "acai-server adopt-store --yes"
+            )
+        mark.adopt(database, objects)
+        lease.release(objects)
+    yield f"The object store belongs to this database now ({identity}). Objects that it does not know stay."
+
+
+def _content(database: Database, objects: ObjectStore) -> str:
+    """Say how much the store holds, and whether this database knows any of it."""
+    from acai_server.store_owner import mark
+
+    count = sum(1 for _ in mark.content(objects))
+    known = "some of them" if mark.names_objects_in(database, objects) else "none of them"
+    return f"It holds {count:,} objects; this database knows {known}."
+
+
+VERBS: dict[str, Callable[[Settings, argparse.Namespace], Iterable[str]]] = {"adopt-store": adopt_store}

@@ -1,0 +1,197 @@
+"""The lease of an object store: of several copies of one database, the one that may delete objects.
+
+All copies of a database have its identity, so the mark of the store cannot tell them apart. The lease can: each renewal
+writes a new nonce into the store and into the database, and a copy does not learn it. Servers that share one database
+share its nonce, and with it the lease.
+
+A lease expires for an observer that has seen it unchanged for `EXPIRY_INTERVALS` intervals by its clock; clocks are
+not compared. Then any copy may take it over, as a standby does after a failover. A server that stops releases it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from acai_jupyter.contract.errors import AcaiError, DeletionPaused, ObjectNotFound, StoreUnavailable
+from acai_jupyter.contract.ids import ObjectKey
+from acai_server.loops import Periodic
+from acai_server.objects.protocol import MAX_NOTE_BYTES
+from acai_server.store_owner import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from acai_server.db.database import Database
+    from acai_server.objects.protocol import ObjectStore
+
+KEY = ObjectKey("store/lease")
+INTERVAL_SECONDS = 300.0
+EXPIRY_INTERVALS = 5
+_STOP_SECONDS = 5.0
+_NOT_SURE = "it is not known yet whether a copy of this database uses the object store; try again in a few minutes"
+_COPY = "a copy of this database uses the object store, and only one of them may delete"
+_OTHER = "the object store belongs to another database now"
+_log = logging.getLogger(__name__)
+
+
+class LeaseNote(msgspec.Struct, frozen=True):
+    """What the store says of the lease. `holder` is the place of the server that renewed it."""
+
+    nonce: str
+    holder: str
+    renewed_at: datetime
+    is_released: bool = False
+
+
+def read(objects: ObjectStore) -> tuple[bytes | None, LeaseNote | None]:
+    """Return the lease of a store, if it has one: as it is stored, and what it says."""
+    try:
+        body = objects.get(KEY, 0, MAX_NOTE_BYTES)
+    except ObjectNotFound:
+        return None, None
+    try:
+        return body, msgspec.json.decode(body, type=LeaseNote)
+    except msgspec.MsgspecError as error:
+        raise StoreUnavailable(reason=f"its lease '{KEY}' is not readable ({error})") from error
+
+
+def release(objects: ObjectStore) -> None:
+    """Let any database that the store is marked for take the lease at once."""
+    body, note = read(objects)
+    if body is not None and note is not None:
+        objects.swap(KEY, msgspec.json.encode(msgspec.structs.replace(note, is_released=True)), expected=body)
+
+
+class Lease(Periodic):
+    """Renews the lease while the server runs, and says whether objects may be deleted. Thread-safe."""
+
+    def __init__(
+        self,
+        database: Database,
+        objects: ObjectStore,
+        place: str,
+        *,
+        interval_seconds: float = INTERVAL_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__("lease of the store", interval_seconds)
+        self._database = database
+        self._objects = objects
+        self._place = place
+        self._interval = interval_seconds
+        self._expiry = EXPIRY_INTERVALS * interval_seconds
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._seen: LeaseNote | None = None
+        self._seen_since = 0.0
+        self._has_changed = False
+        """Whether the nonce was renewed, by this server or another one of this database, since the lease was seen."""
+        self._held_at: float | None = None
+        self._reason = _NOT_SURE
+
+    @property
+    def notices(self) -> list[str]:
+        """What an operator has to know, in sentences."""
+        if self._reason in (_COPY, _OTHER):
+            how = "Stop the other one, or restore a backup of this database into another object store"
+            return [f"This server deletes no objects: {self._reason}. {how}."]
+        return []
+
+    def check(self) -> None:
+        """Raise `DeletionPaused` unless objects may be deleted. A fresh lease is not read again."""
+        held_at = self._held_at
+        if held_at is None or self._monotonic() - held_at > self._interval / 2:
+            self.look()
+        if self._held_at is None:
+            raise DeletionPaused(reason=self._reason)
+
+    def step(self) -> bool:
+        """Look at the lease, and renew it if that is this server's turn."""
+        try:
+            self.look()
+        except AcaiError as error:
+            _log.warning("The lease of the object store could not be renewed: %s", error.message)
+        return False
+
+    def look(self) -> None:
+        """Read the lease, renew or take it over if this server may, and note whether this database holds it."""
+        with self._lock:
+            before = self._reason
+            with self._database.reading() as work:
+                own, now = work.identity.get(), work.clock.now()
+            found = mark.read(self._objects)
+            if found is None or found.identity != own.name:
+                self._lose(_OTHER)
+            else:
+                body, note = read(self._objects)
+                self._observe(note)
+                if self._may_renew(note, is_ours=note is not None and own.has(note.nonce)):
+                    self._renew(body, now)
+                elif note is None or not own.has(note.nonce):
+                    self._lose(_COPY)
+                elif self._has_changed:
+                    self._held_at, self._reason = self._monotonic(), ""
+                else:
+                    self._lose(_NOT_SURE)
+            if self._reason != before and self._reason in (_COPY, _OTHER):
+                _log.warning("This server deletes no objects: %s.", self._reason)
+
+    def release(self) -> None:
+        """Let another server take the lease at once, if this one has renewed it last."""
+        with self._lock:
+            _, note = read(self._objects)
+            if note is not None and note.holder == self._place and self._held_at is not None:
+                release(self._objects)
+            self._held_at = None
+
+    def stop(self) -> None:
+        """End the loop and release the lease; a store that does not answer is not waited for."""
+        super().stop()
+        thread = threading.Thread(target=self._release_quietly, name="acai-lease-release", daemon=True)
+        thread.start()
+        thread.join(_STOP_SECONDS)
+
+    def _release_quietly(self) -> None:
+        with suppress(AcaiError):
+            self.release()
+
+    def _observe(self, note: LeaseNote | None) -> None:
+        if self._seen is not None and (note is None or note.nonce != self._seen.nonce):
+            self._has_changed = True
+        if note != self._seen:
+            self._seen, self._seen_since = note, self._monotonic()
+
+    def _may_renew(self, note: LeaseNote | None, *, is_ours: bool) -> bool:
+        """Whether the lease is free, expired, or was renewed last by this server."""
+        if note is None or note.is_released or self._monotonic() - self._seen_since >= self._expiry:
+            return True
+        is_due = self._held_at is None or self._monotonic() - self._seen_since >= self._interval / 2
+        return is_ours and note.holder == self._place and is_due
+
+    def _renew(self, body: bytes | None, now: datetime) -> None:
+        """Write a new nonce: into the database as the next one, into the store, into the database as the present one.
+
+        A server that is killed on the way leaves a nonce in the store that the database knows as present or next.
+        """
+        with self._database.writing() as work:
+            nonce = work.identity.begin_renewal()
+        note = LeaseNote(nonce, self._place, now)
+        new = msgspec.json.encode(note)
+        done = self._objects.create(KEY, new) if body is None else self._objects.swap(KEY, new, expected=body)
+        if not done:  # another server was faster: whose it is, the next look tells
+            self._lose(_NOT_SURE)
+            return
+        with self._database.writing() as work:
+            work.identity.end_renewal(nonce)
+        self._seen, self._seen_since, self._has_changed = note, self._monotonic(), True
+        self._held_at, self._reason = self._monotonic(), ""
+
+    def _lose(self, reason: str) -> None:
+        self._held_at, self._reason = None, reason

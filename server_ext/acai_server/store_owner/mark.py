@@ -1,0 +1,143 @@
+"""The mark of an object store: the identity of the database that it belongs to, written at first use.
+
+A store without a mark was never used, was emptied, or was used by version 0.1. It is marked when records of this
+database name objects in it, or when it is empty and the database names none. Every other store is refused, so that no
+database reads, writes or deletes what is another's, or takes its own content for lost.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from acai_jupyter.contract.errors import ObjectNotFound, StoreMismatch, StoreUnavailable, StoreUnclaimed
+from acai_jupyter.contract.ids import ObjectKey
+from acai_server.db import schema
+from acai_server.objects.keys import is_content_key
+from acai_server.objects.protocol import MAX_NOTE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acai_server.db.database import Database
+    from acai_server.objects.protocol import ObjectStore
+
+KEY = ObjectKey("store/mark")
+_SAMPLES = 50
+_DIGITS = "123456789"
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """What the mark says. `before` are the databases that the store belonged to before it was adopted."""
+
+    identity: str
+    marked_at: datetime
+    before: list[str] = []
+
+
+def read(objects: ObjectStore) -> Mark | None:
+    """Return the mark of a store, if it has one."""
+    body = _body(objects)
+    return None if body is None else _decoded(body)
+
+
+def claim(database: Database, objects: ObjectStore) -> None:
+    """Make sure that the store belongs to the database; mark it if it belongs to none. Raises where it does not."""
+    with database.reading() as work:
+        identity, now = work.identity.get().name, work.clock.now()
+    found = read(objects)
+    if found is None:
+        _refuse_unclaimed(database, objects)
+        objects.create(KEY, msgspec.json.encode(Mark(identity, now)))
+        found = read(objects)  # another database may have been faster
+    if found is None:
+        raise StoreUnavailable(reason="it does not give back the mark that it was given")
+    if found.identity != identity:
+        raise StoreMismatch(owner=found.identity, identity=identity)
+
+
+def _refuse_unclaimed(database: Database, objects: ObjectStore) -> None:
+    """Refuse an unmarked store that holds other content than the database's, or none of what it should hold.
+
+    The memory of a server is empty at each start.
+    """
+    with database.reading() as work:
+        has_records = bool(work.sweeping.sample_objects(1))
+    if names_objects_in(database, objects):
+        return
+    if has_content(objects):
+        raise StoreUnclaimed(state="holds other content")
+    if has_records and objects.name != "memory":
+        raise StoreUnclaimed(state="is empty")
+
+
+def refuse_foreign(database: Database, objects: ObjectStore) -> None:
+    """Refuse a store that is marked for another database. The database may have no tables yet."""
+    found = read(objects)
+    if found is None:
+        return
+    with database.connect() as connection:
+        has_tables = schema.revision(connection) == schema.HEAD
+    identity = "a new one"
+    if has_tables:
+        with database.reading() as work:
+            identity = work.identity.get().name
+    if found.identity != identity:
+        raise StoreMismatch(owner=found.identity, identity=identity)
+
+
+def adopt(database: Database, objects: ObjectStore) -> bool:
+    """Mark the store as the database's, also one of another database; says whether that changed anything."""
+    with database.reading() as work:
+        identity, now = work.identity.get().name, work.clock.now()
+    body = _body(objects)
+    if body is None:
+        return objects.create(KEY, msgspec.json.encode(Mark(identity, now)))
+    found = _decoded(body)
+    if found.identity == identity:
+        return False
+    mark = Mark(identity, now, [found.identity, *found.before][:10])
+    if not objects.swap(KEY, msgspec.json.encode(mark), expected=body):
+        raise StoreUnavailable(reason="another server has marked it at the same moment")
+    return True
+
+
+def has_content(objects: ObjectStore) -> bool:
+    """Whether the store has an object of any project of any database."""
+    return next(content(objects), None) is not None
+
+
+def content(objects: ObjectStore) -> Iterator[ObjectKey]:
+    """Iterate over the keys of all objects of projects."""
+    return (key for key in chain.from_iterable(objects.keys(f"p{digit}") for digit in _DIGITS) if is_content_key(key))
+
+
+def names_objects_in(database: Database, objects: ObjectStore) -> bool:
+    """Whether records of the database name an object that is in the store; the newest and the oldest are tried."""
+    with database.reading() as work:
+        samples = work.sweeping.sample_objects(_SAMPLES)
+    return any(_has(objects, key, size) for key, size in samples)
+
+
+def _has(objects: ObjectStore, key: ObjectKey, size_bytes: int) -> bool:
+    try:
+        return objects.size(key) == size_bytes
+    except ObjectNotFound:
+        return False
+
+
+def _body(objects: ObjectStore) -> bytes | None:
+    try:
+        return objects.get(KEY, 0, MAX_NOTE_BYTES)
+    except ObjectNotFound:
+        return None
+
+
+def _decoded(body: bytes) -> Mark:
+    try:
+        return msgspec.json.decode(body, type=Mark)
+    except msgspec.MsgspecError as error:
+        raise StoreUnavailable(reason=f"its mark '{KEY}' is not readable ({error})") from error
