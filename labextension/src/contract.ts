@@ -1708,6 +1708,7 @@ export interface IRate {
  */
 export interface IReadiness {
   status?: 'ok';
+  warning?: string;
   damaged_files?: number | null;
 }
 

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
     from acai_server.events.protocol import EventBus
     from acai_server.lake.direct import DirectPath
-    from acai_server.loops import BackgroundLoop
     from acai_server.lake.integrity.scrubber import Scrubber
+    from acai_server.loops import BackgroundLoop
     from acai_server.objects.protocol import ObjectStore
     from acai_server.objects.signing import UrlSigner
     from acai_server.provisioner.prices import Prices

@@ -54,7 +54,7 @@ def collections_of(user: LakeUser, terms: Terms | None = None) -> Collections:
     """Return what collects garbage as a server of this user does."""
     lake = user.lake
     return Collections(
-        user.database, user.objects, lake.tidying, lake.retention, terms or Terms(grace=GRACE), AlwaysAllowed()
+        user.database, user.objects, lake.tidying, lake.retention, terms or Terms(grace=GRACE), guard=AlwaysAllowed()
     )
 
 

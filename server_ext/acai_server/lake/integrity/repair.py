@@ -21,6 +21,7 @@ from acai_jupyter.contract.uploads import UploadResult
 from acai_server.db.garbage import Bare
 from acai_server.lake import marking
 from acai_server.lake.burying import load_in
+from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.integrity.damage import Damages
 from acai_server.lake.integrity.reading import damaged_blobs
 from acai_server.lake.tidying import Tidying, object_key
@@ -64,7 +65,7 @@ class Repair:
         self._objects = objects
         self._project = project
         self._damages = Damages(database, objects)
-        self._tidying = Tidying(database, objects, None)
+        self._tidying = Tidying(database, objects, None, AlwaysAllowed())  # drops only what this repair wrote itself
 
     def examine(self, *, reads_all: bool) -> int:
         """Compare the sizes of all objects, and hash the suspected ones, or all; returns how many objects there are."""
