@@ -36,6 +36,21 @@ def _later(told: datetime | None, moment: datetime) -> datetime:
     return moment if told is None else max(told, moment)
 
 
+class _Forward:
+    """Seconds by which a source has moved forward; where it moves back, no time passes."""
+
+    def __init__(self, source: Callable[[], datetime]) -> None:
+        self._source = source
+        self._last = source()
+        self._passed = 0.0
+
+    def __call__(self) -> float:
+        now = self._source()
+        self._passed += max(0.0, (now - self._last).total_seconds())
+        self._last = now
+        return self._passed
+
+
 @dataclass(frozen=True)
 class Doubt:
     """A jump that is not followed: since when, by the time recorded, and what the machine's clock shows."""
@@ -57,12 +72,13 @@ class Clock:
     the clock is right again or the jump was accepted.
     """
 
-    def __init__(self, source: Callable[[], datetime] = _now, ticks: Callable[[], float] = _ticks) -> None:
+    def __init__(self, source: Callable[[], datetime] = _now, ticks: Callable[[], float] | None = None) -> None:
+        """Without `ticks`, a source other than the machine's clock is the only measure of the time that passes."""
         self._source = source
         self._offset = timedelta()
-        self._ticks = ticks
+        self._ticks = ticks or (_ticks if source is _now else _Forward(source))
         self._seen = source()
-        self._at = ticks()
+        self._at = self._ticks()
         self._ahead = timedelta()
         self._last: datetime | None = None
         self._doubt: Doubt | None = None
