@@ -35,6 +35,8 @@ _RETURNED = ("Content-Type", "Retry-After")
 FORWARDED = "X-Acai-Forwarded"
 """Marks what was passed on, so that a server whose `url` leads to itself says so instead of asking itself."""
 TIMEOUT_SECONDS = 60.0
+AHEAD_BYTES = 16 * 1024 * 1024
+"""What an answer may hold for a caller who reads slowly, so that the other server has sent a usual one in time."""
 _NOT_SIGNED_IN, _NO_ANSWER = 401, 599
 """Of which the second is tornado's word for no answer."""
 _OF_STATUS = (endpoints.GET_STATUS, endpoints.GET_PROJECT_STATUS)
@@ -106,6 +108,7 @@ class Reply:
     headers: HTTPHeaders = field(default_factory=HTTPHeaders)
     kept: bytearray = field(default_factory=bytearray)
     _is_passed_on: bool = False
+    _passed_bytes: int = 0
 
     def take_header(self, line: str) -> None:
         """Take a line of what comes before the body; an answer may be preceded by one that only says to continue."""
@@ -116,7 +119,7 @@ class Reply:
             self.headers.parse_line(line)
 
     async def take_piece(self, piece: bytes) -> None:
-        """Take a piece of the body, as fast as our own caller takes it."""
+        """Take a piece of the body; after `AHEAD_BYTES`, as fast as our own caller takes it."""
         if not self._is_ours():
             self.kept += piece
             return
@@ -124,7 +127,10 @@ class Reply:
             self._is_passed_on = True
             self._set_head()
         self.handler.write(piece)
-        await self.handler.flush()
+        self._passed_bytes += len(piece)
+        flushed = self.handler.flush()
+        if self._passed_bytes > AHEAD_BYTES:
+            await flushed
 
     def _is_ours(self) -> bool:
         """Whether it is a success that is sent on as it is."""
