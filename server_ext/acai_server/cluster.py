@@ -51,7 +51,7 @@ class ClusterSettings(Configurable):
     kubernetes_shared_secrets = Unicode(
         "",
         help="Keys of that Secret that jobs of every project can use, separated by commas; * for all without a '.'. "
-        "Empty: jobs can use only those of their own project.",
+        "Empty: jobs can use only those of their project.",
     ).tag(config=True)
     kubernetes_user = Int(
         54321,

@@ -79,7 +79,7 @@ def hostile(url: str) -> dict[str, str]:
         f"<link rel='prefetch' href='{url}/prefetch'><link rel='stylesheet' href='{url}/sheet.css'>"
         f"<link rel='icon' href='{url}/icon'>"
         f"<style>@import '{url}/import.css'; h1 {{ background: url({url}/css) }}</style>"
-        f"<script src='{url}/script.js'></script><script>fetch('{url}/fetch')</script>"
+        f"<script src='{url}/script.js'></script><script>fetch('{url}/fetch').catch(() => null)</script>"
         f"<script>addEventListener('load', () => {{ document.querySelector('h1').textContent += ' whose script ran as '"
         f" + self.origin; }})</script>"
     )

@@ -344,11 +344,11 @@ def _changed(before: Any, after: Any, where: str = "") -> list[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_answer_does_not_depend_on_what_is_restricted(pairs: Any, name: str) -> None:
-    told = [
+    leaks = [
         (case, lines) for case, pair in zip(CASES[name], pairs["bob", name], strict=True) if (lines := _changed(*pair))
     ]
-    assert told == [], "\n".join(
-        f"{case.query}{case.body or ''}{case.parameters or ''}: {lines}" for case, lines in told
+    assert leaks == [], "\n".join(
+        f"{case.query}{case.body or ''}{case.parameters or ''}: {lines}" for case, lines in leaks
     )
     unchanged = [case for case, pair in zip(CASES[name], pairs["admin", name], strict=True) if pair[0] == pair[1]]
     assert unchanged == [], "an admin sees no difference either: these cases prove nothing"

@@ -11,7 +11,7 @@ const LOADING = [
 /** These name several addresses, or are of use only to other hosts. */
 const DROPPED = ['srcset', 'imagesrcset', 'ping'];
 /* eslint-disable acai/untranslated -- a selector and a policy, which browsers read */
-/** Elements that hold a page of their own, or tell the browser where to go before anything is shown. */
+/** Elements that hold another page, or tell the browser where to go before anything is shown. */
 const ELEMENTS =
   'base, meta[http-equiv], iframe, frame, frameset, object, embed, portal, link, template';
 const STYLE_LOADS = /url\s*\(|image-set\s*\(|@import|\\/i;
