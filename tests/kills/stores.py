@@ -133,6 +133,6 @@ def by_session(keys: Iterator[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         parts = key.split("/")
-        if len(parts) > 3 and parts[1] == "objects":
-            found[parts[3]].append(key)
+        if len(parts) > 4 and parts[1] == "objects":  # the database's identity and the first letters come before
+            found[parts[4]].append(key)
     return found
