@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import AcaiError
-from acai_server.lake.integrity.reading import damaged_blobs
+from acai_server.lake.integrity.range_reader import damaged_blobs
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:

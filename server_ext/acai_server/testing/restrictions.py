@@ -20,6 +20,7 @@ from acai_jupyter.contract.errors import (
     TooManyKept,
     UserNotFound,
 )
+from acai_jupyter.contract.files import DamageReport, ReportedFile
 from acai_jupyter.contract.filesets import CreateFileSet, RemoveFileSets
 from acai_jupyter.contract.garbage import CollectGarbage
 from acai_jupyter.contract.jobs import CreateJob, ResourceLimits
@@ -219,6 +220,17 @@ class RestrictionSuite:
         assert lab.bob.sets() == {"open": 1}, "a set with such files is behind it too"
         assert "/patients/one" in lab.ann.paths()
         assert lab.ann.sets() == {"open": 1, "patients": 1}
+
+    def test_damaged_files_are_named_and_counted_only_for_those_who_may_see_them(self, lab: Lab) -> None:
+        lab.restrict("/patients/", "ann")
+        lab.objects.delete_all(list(lab.objects.keys("")))
+        hidden, visible = (DamageReport([ReportedFile(path, 1)]) for path in ("/patients/one", "/open/a"))
+        assert lab.bob.lake("damages", "report", hidden).damaged == []
+        assert lab.bob.lake("damages", "report", visible).damaged == ["/open/a:1"]
+        assert lab.ann.lake("damages", "report", hidden).damaged == ["/patients/one:1"]
+        said = [one.do(lab.lake.damages.check, one.project, sees_all_projects=False).said for one in (lab.bob, lab.ann)]
+        assert said[0].startswith("2 damaged files: /open/a:1, /open/b:1. ")
+        assert said[1].startswith("4 damaged files: /open/a:1, /open/b:1, /patients/one:1, /patients/two:1. ")
 
     def test_files_that_come_later_are_restricted_too(self, lab: Lab) -> None:
         lab.restrict("@patients", "ann")

@@ -19,7 +19,7 @@ from acai_jupyter.contract.files import DamageReport, DamageVerdict
 from acai_server.lake import marking
 from acai_server.lake.burying import load_in
 from acai_server.lake.integrity.presence import Presence
-from acai_server.lake.integrity.reading import RangeReader
+from acai_server.lake.integrity.range_reader import RangeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -23,7 +23,7 @@ from acai_server.lake import marking
 from acai_server.lake.burying import load_in
 from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.integrity.damage import Damages
-from acai_server.lake.integrity.reading import damaged_blobs
+from acai_server.lake.integrity.range_reader import damaged_blobs
 from acai_server.lake.tidying import Tidying, object_key
 
 if TYPE_CHECKING:

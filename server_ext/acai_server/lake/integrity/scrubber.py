@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from acai_jupyter.contract.errors import AcaiError, ObjectNotFound
 from acai_server.db.damage import OVERHEAD_BYTES
-from acai_server.lake.integrity.reading import damaged_blobs
+from acai_server.lake.integrity.range_reader import damaged_blobs
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
