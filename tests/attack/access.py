@@ -40,7 +40,7 @@ class Identity:
 def access(run: Run) -> None:
     """Ask all routes in random order as all identities."""
     with closing(Place(run.home / "home")) as place:
-        place.write("digits/1.txt", "a secret nobody else may learn")
+        place.write("digits/1.txt", "a secret of this project")
         server = place.start(program="acai")
         done = place.acai("put", "digits", "/digits", "--as", "digits")
         assert done.returncode == 0, done.stderr
@@ -101,7 +101,7 @@ def _identities(server: Server) -> list[Identity]:
         return str(answer.json.get("issued", answer.json)["secret"])
 
     nothing: frozenset[Access] = frozenset()
-    found = [Identity("nobody", "", None, 401), Identity("a made-up token", f"acai_{'a' * 43}", None, 401)]
+    found = [Identity("no token", "", None, 401), Identity("a made-up token", f"acai_{'a' * 43}", None, 401)]
     found += [Identity(f"a {role}", secret(USERS, {"name": role.value, "role": role}), ALLOWED[role]) for role in Role]
     for scope in Scope:
         token = secret(f"{USERS}/admin/tokens", {"name": f"to-{scope}", "scope": scope})

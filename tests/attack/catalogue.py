@@ -19,14 +19,14 @@ CAMPAIGNS = {
     one.name: one
     for one in (
         Campaign("kills", "clients and servers may be killed at any moment", existing.kills, STORES),
-        Campaign("lives", "every job has one right end, whoever is killed", existing.lives, STORES),
+        Campaign("lives", "every job reaches one correct final state despite kills", existing.lives, STORES),
         Campaign("fuzz", "no request is a fault, and each answer is as documented", existing.fuzz, STORES),
-        Campaign("access", "who may not is refused, learns nothing and changes nothing", access),
-        Campaign("restrictions", "who is not let through by both of two restrictions sees nothing", restrictions),
+        Campaign("access", "unauthorised requests are refused, reveal nothing and change nothing", access),
+        Campaign("restrictions", "users who fail either of two restrictions see nothing", restrictions),
         Campaign("forgeries", "forged crates and backups do no harm", forgeries),
         Campaign("hostile-jobs", "a job that means harm harms only itself", hostile_jobs),
         Campaign("hostile-folders", "a stranger's folder takes nothing along and is not obeyed", hostile_folders),
-        Campaign("slow-clients", "nobody waits for clients that are slow, silent or gone", slow_clients),
+        Campaign("slow-clients", "slow, silent and vanished clients delay no other user", slow_clients),
         Campaign("store-faults", "an S3 server that fails costs patience, never data", store_faults),
         Campaign("disk-faults", "a disk that fails costs an error, never data", disk_faults),
         Campaign("power-loss", "what was acknowledged survives a power cut", power_loss),

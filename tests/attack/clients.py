@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CLIENTS = 60
 SHORT_CLIENTS = 20
 SPARE = 20
-"""Descriptors that a server may have opened for itself meanwhile."""
+"""Descriptors that the server may open for its own work in the same time."""
 LARGE = 20_000_000
 
 

@@ -1,4 +1,4 @@
-"""Crates and backups made by an enemy: refused in one sentence, or harmless; nothing is written and nobody gets in."""
+"""Crates and backups made by an enemy: refused in one sentence, or harmless; no write, no access gained."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _attack_import(run: Run, server: Server, name: str, change: Callable[[Forger
     elif place.sql("SELECT count(*) FROM token") != tokens:
         run.violation(f"a forged project brought tokens: {name}")
     if place.sql("SELECT name FROM user_account WHERE is_global_admin") != admins:
-        run.violation(f"a forged project made somebody a global admin: {name}")
+        run.violation(f"a forged project created a global admin: {name}")
     outside = [path for path in _names(run.home) - before if "/objects/" not in path and ".db" not in path]
     if done.returncode and (outside or place.sql("PRAGMA foreign_key_check")):
         run.violation(f"a refused project left something: {name}", *sorted(outside)[:5])
@@ -237,7 +237,7 @@ class Forgery:
 
 
 def _token(forgery: Forgery) -> None:
-    """Plant a token of the user who is there already."""
+    """Plant a token of an existing user."""
     user = forgery.row("user_account")["id"]
     project = forgery.note["project_id"] or 1
     moment = "2026-01-01T00:00:00Z"

@@ -40,7 +40,7 @@ _ROW = re.compile(r"^(\S+) +(\S+) +\d+ +(.+)$", re.MULTILINE)
 
 
 def ordinary_user(run: Run) -> None:
-    """Run other campaigns as `nobody`; where that needs root and this is not root, they are ordinary already."""
+    """Run other campaigns under an unprivileged account; only root can switch to one."""
     if os.geteuid():
         raise ServerMissing("this is an ordinary user already: all campaigns are")
     if not all(map(shutil.which, ("unshare", "setpriv"))):

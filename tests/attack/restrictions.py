@@ -66,7 +66,7 @@ def _check_pair(run: Run, server: Server, tokens: dict[str, str], pair: list[Res
     for one in pair:
         answer = server.ask("PUT", f"{PROJECT}/restrictions", {"what": one.what, "readers": sorted(one.readers)})
         assert answer.status == 200, answer.body
-        steps.append(f"acai access limit {one.what} --read {' '.join(sorted(one.readers)) or '(nobody)'}")
+        steps.append(f"acai access limit {one.what} --read {' '.join(sorted(one.readers)) or '(no user)'}")
     for user, token in tokens.items():
         _check_user(run, server, token, user, pair, steps)
     for one in pair:

@@ -31,7 +31,7 @@ _COMMITTED = re.compile(r"\b(set\d+):(\d+)\b")
 
 @dataclass
 class Promise:
-    """What a user was told: a version of a set with the hashes of its files, or a job."""
+    """An acknowledgement: a version of a set with the hashes of its files, or a job."""
 
     ref: str = ""
     files: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def power_loss(run: Run) -> None:
 
 
 class _Recorded:
-    """A server, what its users were told, and all that was written meanwhile."""
+    """A server at work, the acknowledgements that its users received, and every recorded change."""
 
     def __init__(self, run: Run, home: Path) -> None:
         self._run = run
@@ -66,7 +66,7 @@ class _Recorded:
         self._place.environment |= self._recorder.variables
 
     def work(self) -> None:
-        """Let users do things, and note what they are told."""
+        """Let users work, and note what is acknowledged."""
         with closing(self._place) as place:
             server = place.start(program="acai")
             server.status()
@@ -147,7 +147,7 @@ class _Restarted:
         self._place = Place(home)
 
     def check(self, promises: list[Promise]) -> None:
-        """Hold what is there against what users were told."""
+        """Compare what is there with what was acknowledged."""
         with closing(self._place) as place:
             try:
                 server = place.start(program="acai")

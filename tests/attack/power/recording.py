@@ -44,7 +44,7 @@ class Recorder:
         self.variables = {"LD_PRELOAD": str(library), "ATTACK_DISK": str(disk), "ATTACK_JOURNAL": str(self.journal)}
 
     def acknowledge(self, label: str) -> None:
-        """Note that a user was told of a success: everything of it must survive from now on."""
+        """Note that a success was reported to a user: it must survive from now on."""
         journal = os.open(self.journal, os.O_WRONLY | os.O_APPEND)
         try:
             os.write(journal, f"{ACKNOWLEDGED}\t0\t0\t0\t{label}\t\n".encode())
