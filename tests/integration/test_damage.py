@@ -6,10 +6,14 @@ import hashlib
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acai_jupyter.client.sessions import Plan
+from acai_jupyter.client.uploads import PAGE_FILES, found_file
+from acai_jupyter.client.uploads import put as upload
 from acai_jupyter.contract.errors import AcaiError, BlobQuarantined
 from tests.integration.lakes import FOLDERS, KINDS, Lake, lake
 from tests.integration.places import BIN, until
@@ -17,6 +21,8 @@ from tests.integration.places import BIN, until
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from acai_jupyter.client.walking import Found
 
 FILES = {"a": b"alpha" * 100, "b": b"beta" * 100, "c": b"gamma" * 100}
 
@@ -72,6 +78,40 @@ def test_put_over_a_remembered_upload_notices_the_loss_by_itself(on_disk: Lake) 
     pack.unlink()
     assert on_disk.typed("put", "data", "/d", "--as", "d").value.sent_bytes == 1400
     assert on_disk.cat("/d/a") == FILES["a"]
+
+
+class LosingFiles:
+    """The files of an upload. The store loses those that it knew while they are gone through for the first time."""
+
+    def __init__(self, found: Lake, sources: list[Path], last: Path) -> None:
+        self.times = 0
+        self._found = found
+        self._sources = sources
+        self._last = last
+
+    def __iter__(self) -> Iterator[Found]:
+        self.times += 1
+        for source in self._sources:
+            yield found_file(str(source), f"/many/{source.name}")
+        if self.times == 1:
+            is_staged = partial(self._is_staged, len(self._sources))
+            until(is_staged, "the first page being staged")
+            self._found.place.sql("UPDATE blob SET is_wrong = 1")  # as the scrubber does
+            drop_all(self._found)
+        yield found_file(str(self._last), f"/many/{self._last.name}")
+
+    def _is_staged(self, count: int) -> bool:
+        return any(one["staged_files"] >= count for one in self._found.pending())
+
+
+def test_what_the_store_loses_during_an_upload_is_sent_in_a_second_attempt(on_disk: Lake) -> None:
+    sources = [on_disk.place.write(f"many/{number:04}", b"%d" % number) for number in range(PAGE_FILES)]
+    on_disk.typed("put", "many", "/many")
+    files = LosingFiles(on_disk, sources, on_disk.place.write("many/last", b"last"))
+    result = upload(on_disk.client(), files, Plan())
+    assert files.times == 2
+    assert (result.new_files, result.unchanged_files) == (1, PAGE_FILES)
+    assert on_disk.cat("/many/0007:1") == b"7"
 
 
 @pytest.mark.parametrize("reader", ["get", "cat", "open"])
