@@ -98,6 +98,6 @@ def test_the_wheel_that_is_named_has_this_version() -> None:
 
 def test_every_decision_is_half_a_page_with_a_number_of_its_own() -> None:
     decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-    assert len({path.name[:3] for path in decisions}) == len(decisions)
+    assert [path.name[:3] for path in decisions] == [f"{number:03}" for number in range(1, len(decisions) + 1)]
     assert all(path.read_text().startswith(f"# {path.name[:3]} ") for path in decisions)
     assert all(len(path.read_text().splitlines()) <= 40 for path in decisions)
