@@ -175,7 +175,7 @@ describe('LogSearch', () => {
   });
 
   it('goes on by itself to the end of a long log, and shows what it has', async () => {
-    const parts: IFoundLines[] = [
+    const parts: [IFoundLines, IFoundLines] = [
       {
         lines: [{ number: 3, text: 'an err' }],
         count: 1,
@@ -194,9 +194,9 @@ describe('LogSearch', () => {
     const find = vi.fn(
       (question: ILogQuestion) =>
         new Promise<IFoundLines>(resolve => {
-          const part = question.from === undefined ? 0 : 1;
+          const part: 0 | 1 = question.from === undefined ? 0 : 1;
           waiting.push(() => {
-            resolve(parts[part]!);
+            resolve(parts[part]);
           });
         })
     );
