@@ -33,27 +33,31 @@ def adopt_store(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
     with closing(database_of(settings)) as database:
         schema.migrate(database) if database.name == "sqlite" else schema.check(database)
         with database.reading() as work:
-            identity, now = work.identity.get().name, work.clock.now()
-        found = mark.read(objects)
-        if found is not None and found.identity == identity:
+            own, now = work.identity.get(), work.clock.now()
+        identity, found = own.name, mark.read(objects)
+        _, note = lease.read(objects)
+        is_ours = found is not None and found.identity == identity
+        if is_ours and (note is None or own.has(note.nonce)):
             yield f"The object store belongs to this database ({identity}) already."
             return
-        _, note = lease.read(objects)
         expiry = timedelta(seconds=lease.INTERVAL_SECONDS * lease.EXPIRY_INTERVALS)
         if note is not None and not note.is_released and note.renewed_at + expiry > now:
             raise Conflict(
-                reason=f"a server of another database was using the object store at {note.renewed_at:%H:%M} UTC; stop "
-                f"it first, or if it was killed, try again after {note.renewed_at + expiry:%H:%M} UTC"
+                reason="a server of another database or of a copy of this one was using the object store at "
+                f"{note.renewed_at:%H:%M} UTC; stop it first, or if it was killed, try again after "
+                f"{note.renewed_at + expiry:%H:%M} UTC"
             )
         if not given.yes:
             owner = "no database yet" if found is None else f"the database {found.identity}"
+            owner = "another copy of this database, which used it last" if is_ours else owner
             raise BadRequest(
-                f"The object store belongs to {owner}, and this is {identity}. {_content(database, objects)} "
+                f"The object store belongs to {owner}. The database of these settings is {identity}. "
+                f"{_content(database, objects)} "
                 "To let it belong to this database, stop all servers that use it and run: "
                 "acai-server adopt-store --yes"
             )
         mark.adopt(database, objects)
-        lease.release(objects)
+        lease.hand_over(database, objects)
     yield f"The object store belongs to this database now ({identity}). Objects that it does not know stay."
 
 

@@ -2,10 +2,12 @@
 
 All copies of a database have its identity, so the mark of the store cannot tell them apart. The lease can: each renewal
 writes a new nonce into the store and into the database, and a copy does not learn it. Servers that share one database
-share its nonce, and with it the lease.
+share its nonce, and with it the lease. A database that does not know the nonce lacks records of what the other copy did
+since, so it never takes the lease by itself: an operator decides that (`hand_over`).
 
 A lease expires for an observer that has seen it unchanged for `EXPIRY_INTERVALS` intervals by its clock; clocks are
-not compared. Then any copy may take it over, as a standby does after a failover. A server that stops releases it.
+not compared. Then any server whose database knows the nonce may take it over, as after a failover to a standby. A
+server that stops writes a last nonce and releases the lease.
 """
 
 from __future__ import annotations
@@ -36,8 +38,14 @@ INTERVAL_SECONDS = 300.0
 EXPIRY_INTERVALS = 5
 _STOP_SECONDS = 5.0
 _NOT_SURE = "it is not known yet whether a copy of this database uses the object store; try again in a few minutes"
-_COPY = "a copy of this database uses the object store, and only one of them may delete"
-_OTHER = "the object store belongs to another database now"
+_COPY = (
+    "another copy of this database used the object store last, and only one of them may delete; stop one of them, and "
+    "if this is the one to keep, run 'acai-server adopt-store'"
+)
+_OTHER = (
+    "the object store belongs to another database now; stop one of the two servers, or restore a backup of this "
+    "database into another object store"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -62,11 +70,30 @@ def read(objects: ObjectStore) -> tuple[bytes | None, LeaseNote | None]:
         raise StoreUnavailable(reason=f"its lease '{KEY}' is not readable ({error})") from error
 
 
-def release(objects: ObjectStore) -> None:
-    """Let any database that the store is marked for take the lease at once."""
-    body, note = read(objects)
-    if body is not None and note is not None:
-        objects.swap(KEY, msgspec.json.encode(msgspec.structs.replace(note, is_released=True)), expected=body)
+def hand_over(database: Database, objects: ObjectStore) -> None:
+    """Let the next server of this database take the lease, whoever had it: an operator decides so."""
+    body, _ = read(objects)
+    if _write(database, objects, body, place="", is_released=True) is None:
+        raise StoreUnavailable(reason="a server renewed its lease at the same moment")
+
+
+def _write(
+    database: Database, objects: ObjectStore, body: bytes | None, *, place: str, is_released: bool = False
+) -> LeaseNote | None:
+    """Replace a lease by one with a new nonce; None where it has changed.
+
+    The database takes the nonce as the next one, then the store, then the database as the present one: a server that
+    is killed on the way leaves a nonce in the store that the database knows as present or next.
+    """
+    with database.writing() as work:
+        nonce, now = work.identity.begin_renewal(), work.clock.now()
+    note = LeaseNote(nonce, place, now, is_released)
+    new = msgspec.json.encode(note)
+    if not (objects.create(KEY, new) if body is None else objects.swap(KEY, new, expected=body)):
+        return None
+    with database.writing() as work:
+        work.identity.end_renewal(nonce)
+    return note
 
 
 class Lease(Periodic):
@@ -100,8 +127,7 @@ class Lease(Periodic):
     def notices(self) -> list[str]:
         """What an operator has to know, in sentences."""
         if self._reason in (_COPY, _OTHER):
-            how = "Stop the other one, or restore a backup of this database into another object store"
-            return [f"This server deletes no objects: {self._reason}. {how}."]
+            return [f"This server deletes no objects: {self._reason}."]
         return []
 
     def check(self) -> None:
@@ -125,7 +151,7 @@ class Lease(Periodic):
         with self._lock:
             before = self._reason
             with self._database.reading() as work:
-                own, now = work.identity.get(), work.clock.now()
+                own = work.identity.get()
             found = mark.read(self._objects)
             if found is None or found.identity != own.name:
                 self._lose(_OTHER)
@@ -133,7 +159,7 @@ class Lease(Periodic):
                 body, note = read(self._objects)
                 self._observe(note)
                 if self._may_renew(note, is_ours=note is not None and own.has(note.nonce)):
-                    self._renew(body, now)
+                    self._renew(body)
                 elif note is None or not own.has(note.nonce):
                     self._lose(_COPY)
                 elif self._has_changed:
@@ -146,9 +172,12 @@ class Lease(Periodic):
     def release(self) -> None:
         """Let another server take the lease at once, if this one has renewed it last."""
         with self._lock:
-            _, note = read(self._objects)
-            if note is not None and note.holder == self._place and self._held_at is not None:
-                release(self._objects)
+            body, note = read(self._objects)
+            with self._database.reading() as work:
+                own = work.identity.get()
+            is_holder = note is not None and note.holder == self._place and own.has(note.nonce)
+            if is_holder and self._held_at is not None:
+                _write(self._database, self._objects, body, place=self._place, is_released=True)
             self._held_at = None
 
     def stop(self) -> None:
@@ -169,27 +198,21 @@ class Lease(Periodic):
             self._seen, self._seen_since = note, self._monotonic()
 
     def _may_renew(self, note: LeaseNote | None, *, is_ours: bool) -> bool:
-        """Whether the lease is free, expired, or was renewed last by this server."""
-        if note is None or note.is_released or self._monotonic() - self._seen_since >= self._expiry:
+        """Whether there is no lease, or one of this database that is released, expired, or this server's to renew."""
+        if note is None:
+            return True
+        if not is_ours:
+            return False
+        if note.is_released or self._monotonic() - self._seen_since >= self._expiry:
             return True
         is_due = self._held_at is None or self._monotonic() - self._seen_since >= self._interval / 2
-        return is_ours and note.holder == self._place and is_due
+        return note.holder == self._place and is_due
 
-    def _renew(self, body: bytes | None, now: datetime) -> None:
-        """Write a new nonce: into the database as the next one, into the store, into the database as the present one.
-
-        A server that is killed on the way leaves a nonce in the store that the database knows as present or next.
-        """
-        with self._database.writing() as work:
-            nonce = work.identity.begin_renewal()
-        note = LeaseNote(nonce, self._place, now)
-        new = msgspec.json.encode(note)
-        done = self._objects.create(KEY, new) if body is None else self._objects.swap(KEY, new, expected=body)
-        if not done:  # another server was faster: whose it is, the next look tells
+    def _renew(self, body: bytes | None) -> None:
+        note = _write(self._database, self._objects, body, place=self._place)
+        if note is None:  # another server was faster: the next look says of which database
             self._lose(_NOT_SURE)
             return
-        with self._database.writing() as work:
-            work.identity.end_renewal(nonce)
         self._seen, self._seen_since, self._has_changed = note, self._monotonic(), True
         self._held_at, self._reason = self._monotonic(), ""
 
