@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acai_jupyter.contract.errors import Conflict, ProjectNotFound, SettingsBroken
 from acai_server.admin_backups import database_of, no_signer
 from acai_server.app import object_store_of
-from acai_server.store_owner.mark import refuse_foreign
+from acai_server.store_owner.mark import claim
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +60,7 @@ def repair(settings: Settings, options: argparse.Namespace) -> Iterator[str]:
     left = 0
     with closing(database_of(settings)) as database:
         schema.check(database)
-        refuse_foreign(database, objects)
+        claim(database, objects)  # else every content of another store would be taken for lost
         for project, name in _projects(database, options.project):
             damaged = yield from _repair(settings, options, database, objects, (project, name))
             left += damaged

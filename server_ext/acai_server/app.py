@@ -433,11 +433,10 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             damages=damages,
             guard=lease,
         )
+        _start_loops(opened, lease)  # stopped after what may delete
         opened.callback(lake.collections.stop)
-        garbage = GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400)
         _start_loops(
             opened,
-            lease,
             bus,
             engine,
             profiler,
@@ -446,7 +445,7 @@ def compose(settings: Settings, token: str, address: Callable[[], str]) -> Servi
             UploadCollector(database, objects, lake.tidying, kept=timedelta(days=settings.upload_days), guard=lease),
             BlobChecker(database, objects, delay=timedelta(seconds=settings.check_delay_seconds)),
             _scrubber(settings, database, objects),
-            garbage,
+            GarbageCollector(database, lake.collections, interval_seconds=settings.collect_days * 86_400),
             credentials.uses,
             watch,
         )

@@ -27,7 +27,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _ticks() -> float:
+def boot_seconds() -> float:
     """Seconds since the machine was started, those included in which it was asleep."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
@@ -76,7 +76,7 @@ class Clock:
         """Without `ticks`, a source other than the machine's clock is the only measure of the time that passes."""
         self._source = source
         self._offset = timedelta()
-        self._ticks = ticks or (_ticks if source is _now else _Forward(source))
+        self._ticks = ticks or (boot_seconds if source is _now else _Forward(source))
         self._seen = source()
         self._at = self._ticks()
         self._ahead = timedelta()

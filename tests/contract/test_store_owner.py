@@ -201,6 +201,9 @@ def as_of_version_0_1(database: Database, store: ObjectStore) -> None:
         connection.exec_driver_sql("ALTER TABLE upload_session DROP COLUMN object_folder")
         connection.exec_driver_sql("ALTER TABLE job DROP COLUMN object_folder")
         connection.exec_driver_sql("DROP TABLE database_identity")
+        connection.exec_driver_sql("DROP INDEX ix_object_suspected")
+        connection.exec_driver_sql("ALTER TABLE object DROP COLUMN suspected_at")
+        connection.exec_driver_sql("DROP TABLE scrub_pass")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0017'")
     for key in (mark.KEY, lease.KEY):
         store.delete(key)
@@ -238,6 +241,21 @@ def test_a_store_of_version_0_1_is_adopted_by_its_own_database_alone(
     assert everything(store) == before
     with pytest.raises(StoreMismatch):
         mark.claim(databases.new(), store)
+
+
+def test_a_store_of_version_0_1_with_nothing_but_a_pending_upload_is_adopted(
+    store: ObjectStore, databases: Databases
+) -> None:
+    database = databases.new()
+    user = LakeUser(database, store)
+    pending = user.begin({"/late": b"late"}).id
+    user.leave(pending, [b"late"])
+    as_of_version_0_1(database, store)
+    with pytest.raises(StoreUnclaimed):
+        mark.claim(databases.new(), store)
+    schema.migrate(database)
+    mark.claim(database, store)
+    assert list(everything(store).values()) == [b"late"]
 
 
 def test_what_version_0_1_made_is_found_and_goes_on(old: JobUser, store: ObjectStore) -> None:
@@ -402,6 +420,21 @@ def test_an_older_copy_of_a_database_deletes_nothing_until_an_operator_decides(
     guard.check()
     with pytest.raises(DeletionPaused, match="another copy"):
         databases.lease(database, store, "here").check()
+
+
+def test_a_server_that_is_stopping_takes_the_lease_for_no_more_deletions(
+    store: ObjectStore, databases: Databases
+) -> None:
+    database = databases.new()
+    mark.claim(database, store)
+    first = databases.lease(database, store, "here")
+    first.check()
+    first.stop()
+    with pytest.raises(DeletionPaused, match="the server is stopping"):
+        first.check()
+    _, note = lease.read(store)
+    assert note is not None
+    assert note.is_released
 
 
 def test_servers_of_one_database_share_the_lease(store: ObjectStore, databases: Databases) -> None:

@@ -15,6 +15,7 @@ from acai_server.lake.ownership import ownership
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from acai_jupyter.contract.ids import ObjectKey
     from acai_server.lake.collecting import Run
     from acai_server.objects.protocol import ListedObject
 
@@ -25,11 +26,13 @@ _DIGITS = "123456789"
 
 def sweep_unknown(run: Run, confirmed: int | None) -> None:
     """List the unknown objects; delete them if their number is the one that was confirmed."""
-    count = size_bytes = 0
+    counted: set[ObjectKey] = set()
+    size_bytes = 0
     for page in _unknown(run):
-        count += len(page)
+        counted.update(one.key for one in page)
         size_bytes += sum(one.size_bytes for one in page)
         run.report.show_unknown([UnknownObject(*one) for one in page], SHOWN)
+    count = len(counted)
     if run.is_dry:
         run.report.add(GarbageKind.UNKNOWN, count, size_bytes)
         return
@@ -37,12 +40,10 @@ def sweep_unknown(run: Run, confirmed: int | None) -> None:
         raise Conflict(
             reason=f"{count:,} objects are unknown now, and the deletion of {confirmed} was confirmed; none was deleted"
         )
-    deleted = 0
     for page in _unknown(run):
-        confirmed_page = page[: count - deleted]  # what came since was not confirmed
+        confirmed_page = [one for one in page if one.key in counted]  # what came since was not confirmed
         run.objects.delete_all(one.key for one in confirmed_page)
         run.report.add(GarbageKind.UNKNOWN, len(confirmed_page), sum(one.size_bytes for one in confirmed_page))
-        deleted += len(confirmed_page)
 
 
 def _unknown(run: Run) -> Iterator[list[ListedObject]]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ import msgspec
 
 from acai_jupyter.contract.errors import AcaiError, DeletionPaused, ObjectNotFound, StoreUnavailable
 from acai_jupyter.contract.ids import ObjectKey
+from acai_server.clock import boot_seconds
 from acai_server.loops import Periodic
 from acai_server.objects.protocol import MAX_NOTE_BYTES
 from acai_server.store_owner import mark
@@ -106,7 +106,7 @@ class Lease(Periodic):
         place: str,
         *,
         interval_seconds: float = INTERVAL_SECONDS,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Callable[[], float] = boot_seconds,
     ) -> None:
         super().__init__("lease of the store", interval_seconds)
         self._database = database
@@ -132,6 +132,8 @@ class Lease(Periodic):
 
     def check(self) -> None:
         """Raise `DeletionPaused` unless objects may be deleted. A fresh lease is not read again."""
+        if self._stopped.is_set():
+            raise DeletionPaused(reason="the server is stopping")
         held_at = self._held_at
         if held_at is None or self._monotonic() - held_at > self._interval / 2:
             self.look()

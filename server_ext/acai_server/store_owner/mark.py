@@ -8,7 +8,7 @@ database reads, writes or deletes what is another's, or takes its own content fo
 from __future__ import annotations
 
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +16,8 @@ import msgspec
 from acai_jupyter.contract.errors import ObjectNotFound, StoreMismatch, StoreUnavailable, StoreUnclaimed
 from acai_jupyter.contract.ids import ObjectKey
 from acai_server.db import schema
-from acai_server.objects.keys import is_content_key
+from acai_server.lake.ownership import is_owned
+from acai_server.objects.keys import is_content_key, project_prefix
 from acai_server.objects.protocol import MAX_NOTE_BYTES
 
 if TYPE_CHECKING:
@@ -116,10 +117,21 @@ def content(objects: ObjectStore) -> Iterator[ObjectKey]:
 
 
 def names_objects_in(database: Database, objects: ObjectStore) -> bool:
-    """Whether records of the database name an object that is in the store; the newest and the oldest are tried."""
+    """Whether records of the database name an object that is in the store; the newest and the oldest are tried.
+
+    Where no object has a record, what pending uploads have sent may be there: no other database knows their ids.
+    """
     with database.reading() as work:
         samples = work.sweeping.sample_objects(_SAMPLES)
-    return any(_has(objects, key, size) for key, size in samples)
+        projects = [number for number, _ in work.damage.projects()]
+    if samples:
+        return any(_has(objects, key, size) for key, size in samples)
+    for project in projects:
+        sent = list(islice(objects.keys(f"{project_prefix(project)}objects/"), _SAMPLES))
+        with database.reading() as work:
+            if any(is_owned(work, key) for key in sent):
+                return True
+    return False
 
 
 def _has(objects: ObjectStore, key: ObjectKey, size_bytes: int) -> bool:
