@@ -12,11 +12,12 @@ from acai_jupyter.contract.errors import BlobQuarantined
 from acai_server.clock import Clock
 from acai_server.db import schema
 from acai_server.db.database import Database
+from acai_server.lake.checker import BlobChecker
 from acai_server.lake.integrity.scrubber import AGAIN, LEASE, Scrubber
 from acai_server.objects.filesystem import FilesystemObjectStore
 from acai_server.testing.collecting import Days
 from acai_server.testing.damage import Counting, delete, flip, objects_of, replace, report
-from acai_server.testing.lakes import SIGNER, LakeUser
+from acai_server.testing.lakes import SIGNER, LakeUser, claim_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,9 @@ def database(request: pytest.FixtureRequest, days: Days, tmp_path: Path) -> Iter
 
 @pytest.fixture
 def user(database: Database, tmp_path: Path) -> LakeUser:
-    return LakeUser(database, FilesystemObjectStore(tmp_path / "objects", SIGNER))
+    user = LakeUser(database, FilesystemObjectStore(tmp_path / "objects", SIGNER))
+    claim_store(user)
+    return user
 
 
 def scrubber(user: LakeUser, objects: ObjectStore | None = None, **how: Any) -> Scrubber:
@@ -176,6 +179,27 @@ def test_a_store_that_is_away_is_tried_again_later(user: LakeUser, days: Days) -
         user.fetch("/0")
 
 
+def test_a_folder_that_is_not_mounted_has_lost_nothing(user: LakeUser, days: Days, tmp_path: Path) -> None:
+    put(user)
+    one = scrubber(user)
+    run(one)
+    days.go_on(PERIOD)
+    (tmp_path / "objects").rename(tmp_path / "away")
+    (tmp_path / "objects").mkdir()
+    run(one)
+    check_uploads(user)
+    (tmp_path / "objects").rmdir()
+    (tmp_path / "away").rename(tmp_path / "objects")
+    assert user.lake.damages.count() == 0
+    assert len(user.read()) == len(BODIES)
+
+
+def check_uploads(user: LakeUser) -> None:
+    checker = BlobChecker(user.database, user.objects, delay=timedelta(), rest=0)
+    while checker.step():
+        pass
+
+
 def test_a_loop_can_be_ended_twice(user: LakeUser) -> None:
     one = scrubber(user)
     one.start()
@@ -203,6 +227,7 @@ def test_in_a_bucket_sizes_are_compared_and_only_suspected_contents_are_read(
     with closing(Database(f"sqlite:///{tmp_path / 'acai.db'}", Clock(days.now))) as database:
         schema.migrate(database)
         user = LakeUser(database, S3ObjectStore(s3_bucket, endpoint_url=s3_server.url))
+        claim_store(user)
         put(user)
         first, second, third, *_ = objects_of(user)
         user.objects.delete(first)

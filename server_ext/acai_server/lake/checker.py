@@ -66,8 +66,10 @@ class BlobChecker(Periodic):
     def _check(self, number: int) -> None:
         with self._database.reading() as work:
             stored = work.blobs.object(number)
-        wrong = None if stored is None else damaged_blobs(self._objects, stored, self._stopped.is_set)
-        if stored is None or wrong is None:
+        if stored is None:
+            return
+        wrong = damaged_blobs(self._database, self._objects, stored, must_stop=self._stopped.is_set)
+        if wrong is None:
             return
         with self._database.writing() as work:
             if work.blobs.object(number) != stored:

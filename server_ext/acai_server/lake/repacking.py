@@ -22,6 +22,7 @@ from acai_jupyter.contract.states import UploadState
 from acai_jupyter.contract.uploads import UploadResult
 from acai_server.db.garbage import Bare
 from acai_server.lake.collecting import EXAMPLES
+from acai_server.lake.integrity.store_mark import confirm_store
 from acai_server.lake.tidying import object_key
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Repacking:
             self._run.objects.put(bare.key, source, size_bytes=bare.size_bytes, storage=first.storage)
             done = self._record(found, plan, stored, bare)
         except WrongContent as wrong:
+            if isinstance(wrong.__cause__, ObjectNotFound):
+                confirm_store(self._run.database, self._run.objects)
             with self._run.database.writing() as work:
                 work.garbage.found_wrong(wrong.piece)
             key = keys[wrong.piece.object]
@@ -179,7 +182,7 @@ class _Living(io.RawIOBase):
                 for part in objects.stream(keys[piece.object], piece.offset, piece.size_bytes):
                     digest.update(part)
                     yield part
-            except ObjectNotFound as error:  # which is as good as wrong
+            except ObjectNotFound as error:
                 raise WrongContent(piece) from error
             if digest.digest() != piece.sha256:
                 raise WrongContent(piece)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from acai_jupyter.contract.checkups import Finding
-from acai_jupyter.contract.errors import BlobQuarantined, BytesMissing, Conflict
+from acai_jupyter.contract.errors import BlobQuarantined, BytesMissing, Conflict, ObjectNotFound, StoreUnavailable
 from acai_jupyter.contract.files import DamageReport, ReportedFile
 from acai_server.lake.integrity.damage import Damages
+from acai_server.lake.integrity.range_reader import damaged_blobs
+from acai_server.lake.integrity.repair import Repair
 from acai_server.objects.keys import project_prefix
-from acai_server.testing.lakes import check_lake, meanwhile
+from acai_server.testing.lakes import check_lake, claim_store, hash_of, meanwhile
 from acai_server.testing.uploads import LakeSuite
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.files import DamageVerdict
     from acai_jupyter.contract.ids import ObjectKey
+    from acai_server.db.blobs import StoredObject
     from acai_server.objects.protocol import ObjectStore
     from acai_server.testing.lakes import LakeUser
 
@@ -27,6 +31,36 @@ FILES = {"/a": b"alpha" * 100, "/b": b"beta" * 100, "/c": b"gamma" * 100}
 
 class DamageSuite(LakeSuite):
     """Derive from this with a fixture `user`."""
+
+    @pytest.fixture(autouse=True)
+    def _claimed(self, user: LakeUser) -> None:
+        claim_store(user)
+
+    # -- when the store is away
+
+    def test_a_store_that_is_away_has_lost_nothing(self, user: LakeUser) -> None:
+        base = user.put(FILES, only_changed=True).id
+        away = Away(user.objects)
+        me = user.over(away)
+        with user.database.reading() as work:
+            (one,) = work.damage.every(user.member.project_id)
+        for act in (
+            partial(me.begin, FILES),
+            partial(me.begin, {}, base=base, only_changed=True),
+            partial(report, me, "/a:1"),
+            partial(
+                me.lake.damages.look_into,
+                user.member.project_id,
+                {bytes.fromhex(hash_of(body)) for body in FILES.values()},
+            ),
+            partial(me.lake.damages.not_found, one.key),
+            partial(damaged_blobs, user.database, away, stored_object(user, one.id)),
+            partial(Repair(user.database, away, user.member.project_id).examine, reads_all=True),
+        ):
+            with pytest.raises(StoreUnavailable, match="it lacks the mark of this database"):
+                act()
+        assert user.read() == FILES
+        assert check(user) is Finding.OK
 
     # -- what readers report
 
@@ -202,6 +236,29 @@ class Counting:
         """See the protocol."""
         self.reads += 1
         return self._objects.stream(*arguments, **more)
+
+
+class Away:
+    """A store that has no object, as a folder whose disk is not mounted."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        self._objects = objects
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objects, name)
+
+    def _answer(self, key: ObjectKey, *_: Any, **__: Any) -> Any:
+        raise ObjectNotFound(key=key)
+
+    get = size = stream = _answer
+
+
+def stored_object(user: LakeUser, number: int) -> StoredObject:
+    """Return what is recorded of an object."""
+    with user.database.reading() as work:
+        found = work.blobs.object(number)
+    assert found is not None
+    return found
 
 
 def report(user: LakeUser, *names: str, damages: Damages | None = None) -> DamageVerdict:

@@ -19,6 +19,7 @@ from acai_jupyter.contract.specs import encode_path
 from acai_jupyter.contract.uploads import CreateUpload, NewFile, NewObject, PackedBlob, SentObject
 from acai_server.lake.service import Lake
 from acai_server.objects.signing import UrlSigner
+from acai_server.store_owner import mark
 from acai_server.testing.databases import enter
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ class LakeUser:
     @property
     def _me(self) -> tuple[Any, Any]:
         return self.member.project_id, self.member.user_id
+
+
+def claim_store(user: LakeUser) -> None:
+    """Mark the user's store as the database's, as a server does at its start."""
+    mark.adopt(user.database, user.objects)
 
 
 def hash_of(body: bytes) -> Sha256:

@@ -20,6 +20,7 @@ from acai_server.lake import marking
 from acai_server.lake.burying import load_in
 from acai_server.lake.integrity.presence import Presence
 from acai_server.lake.integrity.range_reader import RangeReader
+from acai_server.lake.integrity.store_mark import confirm_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -84,7 +85,7 @@ class Damages:
     ) -> None:
         self._database = database
         self._objects = objects
-        self._presence = Presence(objects, ticks)
+        self._presence = Presence(database, objects, ticks=ticks)
         self._allowance = Allowance(read_bytes, REFILL_SECONDS, ticks)
         self._ticks = ticks
         self._sound: dict[int, float] = {}
@@ -150,6 +151,7 @@ class Damages:
         """Hash copies as far as the allowance goes; returns the damaged ones and the objects left for later."""
         wrong: list[Copy] = []
         later: list[int] = []
+        has_gap = False
         now = self._ticks()
         unread = [copy for copy in copies if copy.object in recorded and self._sound.get(copy.blob, now - 1) < now]
         order = attrgetter("object", "offset")
@@ -163,6 +165,9 @@ class Damages:
                     wrong.append(copy)
                 else:
                     self._remember(copy.blob, now + SOUND_SECONDS)
+            has_gap |= reader.has_gap
+        if has_gap:
+            confirm_store(self._database, self._objects)
         return wrong, later
 
     def _remember(self, blob: int, until: float) -> None:

@@ -1,4 +1,7 @@
-"""Whether objects are in the store in full: their existence and size, not their bytes."""
+"""Whether objects are in the store in full: their existence and size, not their bytes.
+
+A store that is away has lost nothing: when objects are missing, its mark is read before they count as lost.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import ObjectNotFound
+from acai_server.lake.integrity.store_mark import confirm_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from acai_server.db.blobs import RecordedObject
+    from acai_server.db.database import Database
     from acai_server.objects.protocol import ObjectStore
 
 ON_DISK_SECONDS = 1.0
@@ -28,7 +33,10 @@ class Presence:
     A good answer is remembered for a short time; a bad one never is.
     """
 
-    def __init__(self, objects: ObjectStore, ticks: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, database: Database, objects: ObjectStore, *, ticks: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._database = database
         self._objects = objects
         self._ticks = ticks
         self._seconds = REMOTE_SECONDS if objects.name == "s3" else ON_DISK_SECONDS
@@ -38,7 +46,7 @@ class Presence:
     def unlike(self, wanted: Iterable[RecordedObject], *, is_new: bool = False) -> dict[RecordedObject, int]:
         """Return the objects whose size is not the recorded one, with that size; -1 for a missing object.
 
-        With `is_new`, there is reason to doubt an earlier answer.
+        With `is_new`, there is reason to doubt an earlier answer. Raises `StoreUnavailable` when the store is away.
         """
         now = self._ticks()
         with self._lock:
@@ -50,7 +58,10 @@ class Presence:
             for one in sizes:
                 self._found.pop(one, None)
             self._found |= {one: now + self._seconds for one, size in sizes.items() if size == one.size_bytes}
-        return {one: size for one, size in sizes.items() if size != one.size_bytes}
+        unlike = {one: size for one, size in sizes.items() if size != one.size_bytes}
+        if unlike:
+            confirm_store(self._database, self._objects)
+        return unlike
 
     def _sizes(self, asked: Collection[RecordedObject]) -> list[int]:
         if self._objects.name != "s3" or len(asked) <= 1:

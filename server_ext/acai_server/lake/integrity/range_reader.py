@@ -7,12 +7,14 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import ObjectNotFound, StoreUnavailable
+from acai_server.lake.integrity.store_mark import confirm_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from acai_jupyter.contract.ids import ObjectKey
     from acai_server.db.blobs import StoredObject
+    from acai_server.db.database import Database
     from acai_server.objects.protocol import ObjectStore
 
 _BAD_SECTOR = (errno.EIO, errno.EUCLEAN, errno.EBADMSG)
@@ -27,6 +29,8 @@ class RangeReader:
         self._pieces: Iterator[bytes] = iter(())
         self._piece = memoryview(b"")
         self._at = -1
+        self.has_gap = False
+        """Whether some range was missing or unreadable, which does not count before the store is known to be there."""
 
     def hash(self, offset: int, size_bytes: int) -> bytes | None:
         """Return the hash of a range; None when some of it is missing or the disk cannot read it."""
@@ -42,27 +46,28 @@ class RangeReader:
                 digest.update(part)
                 self._piece = self._piece[len(part) :]
                 left -= len(part)
-        except (ObjectNotFound, StopIteration):
-            self._at = -1
-            return None
-        except StoreUnavailable as error:
-            if not is_bad_sector(error):
+        except (ObjectNotFound, StopIteration, StoreUnavailable) as error:
+            if isinstance(error, StoreUnavailable) and not is_bad_sector(error):
                 raise
             self._at = -1
+            self.has_gap = True
             return None
         self._at = offset + size_bytes
         return digest.digest()
 
 
 def is_bad_sector(error: StoreUnavailable) -> bool:
-    """Whether the store answered, but the medium could not read this file."""
+    """Whether the medium could not read this file; a disk that is gone says the same of every file."""
     return isinstance(error.__cause__, OSError) and error.__cause__.errno in _BAD_SECTOR
 
 
 def damaged_blobs(
-    objects: ObjectStore, stored: StoredObject, must_stop: Callable[[], bool] = lambda: False
+    database: Database, objects: ObjectStore, stored: StoredObject, *, must_stop: Callable[[], bool] = lambda: False
 ) -> list[int] | None:
-    """Hash all contents of an object; returns the damaged ones, or None when it was told to stop."""
+    """Hash all contents of an object; returns the damaged ones, or None when it was told to stop.
+
+    Raises `StoreUnavailable` when contents are missing because the store is away.
+    """
     wrong: list[int] = []
     reader = RangeReader(objects, stored.key)
     for blob, sha256, offset, size in stored.blobs:
@@ -70,4 +75,6 @@ def damaged_blobs(
             return None
         if reader.hash(offset, size) != sha256:
             wrong.append(blob)
+    if reader.has_gap:
+        confirm_store(database, objects)
     return wrong

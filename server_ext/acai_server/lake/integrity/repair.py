@@ -82,7 +82,7 @@ class Repair:
     def _read(self, number: int) -> None:
         with self._database.reading() as work:
             stored = work.blobs.object(number)
-        wrong = None if stored is None else damaged_blobs(self._objects, stored)
+        wrong = None if stored is None else damaged_blobs(self._database, self._objects, stored)
         if stored is None or wrong is None:
             return
         with self._database.writing() as work:

@@ -141,7 +141,7 @@ class Scrubber(Periodic):
             with self._database.writing() as work:
                 work.damage.not_suspected(number)
             return
-        wrong = damaged_blobs(self._objects, stored, self._must_stop)
+        wrong = damaged_blobs(self._database, self._objects, stored, must_stop=self._must_stop)
         if wrong is None:
             return
         with self._database.writing() as work:
