@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from acai_jupyter.contract.ids import SessionId
 
-_COUNT = f"SELECT count(*) FROM (SELECT DISTINCT b.project_id, b.sha256 {DAMAGED}) AS damaged"  # noqa: S608 (our own SQL)
-_HASHES = f"SELECT DISTINCT b.sha256 {DAMAGED} AND b.project_id = ?"
+_EVERY = f"SELECT b.project_id, b.sha256 {DAMAGED}"
+"""Copies are counted once in Python: with DISTINCT or GROUP BY, SQLite reads every blob instead of `ix_blob_wrong`."""
+_HASHES = f"SELECT b.sha256 {DAMAGED} AND b.project_id = ?"
 _VISIBLE = f"""
     FROM file_version v JOIN file f ON f.id = v.file_id JOIN upload_session u ON u.id = v.session_id
     LEFT JOIN job j ON j.id = u.job_id
@@ -41,8 +42,7 @@ _ALL_COPIES = """
     SELECT b.sha256, o.key, b."offset", b.size_bytes
     FROM blob b JOIN object o ON o.id = b.object_id WHERE b.project_id = ? AND b.sha256 IN"""
 _CONTENTS = f"""
-    SELECT b.sha256, b.size_bytes, min(s.user_id), min(s.storage) {DAMAGED} AND b.project_id = ?
-    GROUP BY b.sha256, b.size_bytes ORDER BY b.sha256"""
+    SELECT b.sha256, b.size_bytes, s.user_id, s.storage {DAMAGED} AND b.project_id = ?"""
 _SET_VERSIONS = """
     SELECT n.name, w.number, w.id, w.root FROM file_set_version w JOIN file_set n ON n.id = w.file_set_id
     WHERE n.project_id = ? AND w.deleted_at IS NULL ORDER BY w.id"""
@@ -65,7 +65,9 @@ _HOLDING = """
 _DOUBTFUL = """
     SELECT o.id FROM object o WHERE o.suspected_at IS NOT NULL AND o.emptied_at IS NULL
     UNION SELECT b.object_id FROM blob b JOIN object o ON o.id = b.object_id
-    WHERE b.is_wrong AND o.emptied_at IS NULL AND o.checked_at < ? ORDER BY 1 LIMIT ?"""
+    WHERE b.is_wrong AND b.project_id IN (SELECT id FROM project) AND o.emptied_at IS NULL AND o.checked_at < ?
+    ORDER BY 1 LIMIT ?"""
+"""Naming the projects leads SQLite to `ix_blob_wrong`."""
 _WHOLE = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM object WHERE emptied_at IS NULL"
 _CLAIM = """
     UPDATE scrub_pass SET holder = ?, held_until = ? WHERE id = 1 AND (holder = ? OR held_until <= ?)"""
@@ -138,7 +140,7 @@ class DamageRecords:
 
     def count(self) -> int:
         """Count the damaged contents of all projects."""
-        return int(batches.select(self._session, _COUNT)[0][0])
+        return len({(project, bytes(sha256)) for project, sha256 in batches.select(self._session, _EVERY)})
 
     def hashes(self, project: ProjectId) -> set[bytes]:
         """Return the hashes of a project's damaged contents."""
@@ -158,8 +160,10 @@ class DamageRecords:
 
     def contents(self, project: ProjectId) -> list[DamagedContent]:
         """Return the damaged contents of a project."""
-        rows = batches.select(self._session, _CONTENTS, project)
-        return [DamagedContent(sha256, size, UserId(user), StorageClass(kept)) for sha256, size, user, kept in rows]
+        found: dict[tuple[bytes, int], DamagedContent] = {}
+        for sha256, size, user, storage in sorted(batches.select(self._session, _CONTENTS, project)):
+            found.setdefault((sha256, size), DamagedContent(sha256, size, UserId(user), StorageClass(storage)))
+        return list(found.values())
 
     def set_versions(self, project: ProjectId) -> list[SetVersion]:
         """Return all versions of file sets that are not deleted."""
