@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from pathlib import Path
+import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from acai_jupyter import trees
 from acai_jupyter.contract.errors import AcaiError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from acai_server.db.damage import StoredPlace
     from acai_server.objects.protocol import ObjectStore
@@ -69,8 +71,10 @@ class InputCache:
         """Give what may be a content."""
         name = sha256.hex()
         path = self._folder / name[:2] / name
-        if path.is_file() and path.stat().st_size == size_bytes:
-            yield Candidate("the cache of job inputs", lambda: read(path))
+        with suppress(OSError):  # it may be evicted at any moment
+            state = path.stat()
+            if stat.S_ISREG(state.st_mode) and state.st_size == size_bytes:
+                yield Candidate("the cache of job inputs", lambda: read(path))
 
 
 class Folder:
@@ -81,10 +85,11 @@ class Folder:
         self._origin = str(folder)
         self._by_size: dict[int, list[Path]] = {}
         self._hashes: dict[Path, bytes] = {}
-        for root, _, names in os.walk(folder):
-            for path in (Path(root, name) for name in names):
-                if not path.is_symlink() and path.is_file() and (size := path.stat().st_size) in wanted:
-                    self._by_size.setdefault(size, []).append(path)
+        with suppress(OSError):  # what was found before still counts
+            for entry in trees.walk(str(folder)):
+                state = entry.state
+                if state is not None and stat.S_ISREG(state.st_mode) and state.st_size in wanted:
+                    self._by_size.setdefault(state.st_size, []).append(folder / entry.path)
 
     def of(self, sha256: bytes, size_bytes: int) -> Iterator[Candidate]:
         """Give what may be a content."""
