@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from acai_server.db.jobs import StoredJob
     from acai_server.db.work import Work
     from acai_server.engine.inputs import InputReader
+    from acai_server.engine.protocols import FileSetStore
 
 LOOKED_AT = 100
 """So many jobs that finished before are compared, the newest ones."""
@@ -83,20 +84,26 @@ def explain(work: Work, inputs: InputReader, job: StoredJob) -> MissReport:
         return MissReport(answering.number, [], sentence)
     same = None if job.memo is None else work.jobs.newest_with(job.project_id, job.memo, before=job)
     if same is not None:
-        return MissReport(same.number, [], _of_the_same(work, job, same))
+        return MissReport(same.number, [], _of_the_same(inputs, job, same))
     return _of_the_nearest(_Reader(inputs), job, work.jobs.finished_like(job, LOOKED_AT))
 
 
-def output_is_there(work: Work, job: StoredJob) -> bool:
-    """Whether what a job made can be given to another; nothing always can."""
+def unusable_output(work: Work, file_sets: FileSetStore, job: StoredJob) -> str:
+    """Return why a job's output cannot be the output of another job too; empty when it can, or when it has none."""
     if job.output_version_id is None:
-        return True
-    return work.file_sets.by_id([job.output_version_id])[job.output_version_id].public.deleted_at is None
+        return ""
+    stored = work.file_sets.by_id([job.output_version_id])[job.output_version_id]
+    if stored.public.deleted_at is not None:
+        return "deleted"
+    damaged = {sha256.hex() for sha256 in work.damage.hashes(job.project_id)}
+    if damaged and any(entry.sha256 in damaged for entry in file_sets.read(work, job.project_id, stored)):
+        return "damaged"
+    return ""
 
 
-def _of_the_same(work: Work, job: StoredJob, same: StoredJob) -> str:
-    if not output_is_there(work, same):
-        return f"Job {same.number} is the same, but its output is deleted."
+def _of_the_same(inputs: InputReader, job: StoredJob, same: StoredJob) -> str:
+    if reason := unusable_output(inputs.work, inputs.store, same):
+        return f"Job {same.number} is the same, but its output is {reason}."
     if job.request.cached:
         return f"Job {same.number} is the same, but its result was not there when this one was submitted."
     return f"Nothing: job {same.number} is the same, and --cached would have given its result."

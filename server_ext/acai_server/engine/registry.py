@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -119,7 +120,8 @@ class Registry:
         """Refuse what `submit` would; else return what the jobs are given, and for each what earlier job answers it."""
         self._check(project, wanted, has_code=beside.code is not None)
         found = self._look_up(work, project, wanted, beside)
-        earlier = [_answering(work, project, key) if request.cached else None for request, key in found.wanted]
+        answering = partial(_answering, work, self._file_sets, project)
+        earlier = [answering(key) if request.cached else None for request, key in found.wanted]
         return found.given, earlier
 
     def _check(self, project: ProjectId, wanted: Sequence[CreateJob], *, has_code: bool = False) -> None:
@@ -161,7 +163,7 @@ class Registry:
                 if not still(work):
                     return []
                 if _stands(work, project, found.given):
-                    return _take_all(work, by, found, label)
+                    return _take_all(work, by, found, label, file_sets=self._file_sets)
         raise Conflict(reason="its inputs change again and again while they are looked up; name their versions")
 
     def _look_up(
@@ -218,7 +220,9 @@ def _submitted(work: Work, by: Submitter) -> Job | None:
     return None if number is None else work.shown_jobs.find(by.project, number)
 
 
-def _take_all(work: Work, by: Submitter, found: _Found, label: Callable[[JobNumber], str]) -> list[Job]:
+def _take_all(
+    work: Work, by: Submitter, found: _Found, label: Callable[[JobNumber], str], *, file_sets: FileSetStore
+) -> list[Job]:
     """Give jobs their numbers. The project is locked, and what was looked up stands."""
     jobs: list[Job] = []
     project, user = by.project, by.user
@@ -228,7 +232,7 @@ def _take_all(work: Work, by: Submitter, found: _Found, label: Callable[[JobNumb
         number = work.jobs.next_number(project)
         known = {"number": number, "memo": key, "submission": None if jobs else by.submission or None}
         labels = [text for text in (label(jobs[0].number if jobs else number),) if text]
-        earlier = _answering(work, project, key) if request.cached else None
+        earlier = _answering(work, file_sets, project, key) if request.cached else None
         if earlier is not None:
             job = _create(work, user, request, earlier.inputs, labels, project=project, **known)
             _answer(work, job, earlier)
@@ -298,10 +302,10 @@ def _stands(work: Work, project: ProjectId, given: Given) -> bool:
     return True
 
 
-def _answering(work: Work, project: ProjectId, key: bytes) -> StoredJob | None:
-    """The earlier job that is the same, if its output is still there."""
+def _answering(work: Work, file_sets: FileSetStore, project: ProjectId, key: bytes) -> StoredJob | None:
+    """Return the earlier job that is the same, if its output can be read."""
     earlier = work.jobs.newest_with(project, key)
-    return earlier if earlier is not None and misses.output_is_there(work, earlier) else None
+    return None if earlier is None or misses.unusable_output(work, file_sets, earlier) else earlier
 
 
 def _answer(work: Work, job: StoredJob, earlier: StoredJob) -> None:

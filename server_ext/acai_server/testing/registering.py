@@ -333,6 +333,16 @@ class RegistrySuite:
         user.remove(deleted)
         assert user.job(user.submit(cached=True)).state is JobState.QUEUED
 
+    def test_a_result_with_a_damaged_content_does_not_answer(self, user: JobUser) -> None:
+        first = user.run(user.submit(output="made"), outputs={"x": b"x"})
+        user.lake.lose_faith()
+        again = user.submit(output="made", cached=True)
+        assert user.job(again).state is JobState.QUEUED
+        report = user.engine.explain_miss(user.project, again)
+        assert report.sentence == f"Job {first.number} is the same, but its output is damaged."
+        user.lake.put({"/copy": b"x"})
+        assert user.job(user.submit(output="made", cached=True)).answered_by == first.number
+
     def test_why_nothing_answered_is_told_by_what_differs_from_the_nearest(self, user: JobUser) -> None:
         user.lake.put({"/d/x": b"x"}, file_set="data")
         asked: dict[str, Any] = {"command": ["python", "train.py"], "inputs": ["data"]}
