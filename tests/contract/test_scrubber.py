@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,10 @@ from acai_server.clock import Clock
 from acai_server.db import schema
 from acai_server.db.database import Database
 from acai_server.lake.checker import BlobChecker
-from acai_server.lake.integrity.scrubber import AGAIN, LEASE, Scrubber
+from acai_server.lake.integrity.scrubber import AGAIN, LEASE, UNREADABLE_RETRY, Scrubber
 from acai_server.objects.filesystem import FilesystemObjectStore
 from acai_server.testing.collecting import Days
-from acai_server.testing.damage import Counting, delete, flip, objects_of, replace, report
+from acai_server.testing.damage import Away, Counting, delete, flip, objects_of, replace, report
 from acai_server.testing.lakes import SIGNER, LakeUser, claim_store
 
 if TYPE_CHECKING:
@@ -163,15 +164,15 @@ def test_without_a_period_only_what_is_suspected_is_read(user: LakeUser, days: D
         user.fetch("/0")
 
 
-def test_a_store_that_is_away_is_tried_again_later(user: LakeUser, days: Days) -> None:
-    from acai_server.testing.dying import Broken
-
+@pytest.mark.parametrize("fault", [errno.ENOENT, errno.EIO, errno.EACCES])
+def test_a_store_that_is_away_is_tried_again_later(user: LakeUser, days: Days, fault: int) -> None:
+    away: Any = Away(user.objects, fault)
     put(user)
     flip_first(user)
     one = scrubber(user)
     run(one)
     days.go_on(PERIOD)
-    run(scrubber(user, Broken(user, "stream").user.objects))
+    run(scrubber(user, away))
     assert user.fetch("/0").files
     days.go_on(LEASE)
     run(one)
@@ -192,6 +193,75 @@ def test_a_folder_that_is_not_mounted_has_lost_nothing(user: LakeUser, days: Day
     (tmp_path / "away").rename(tmp_path / "objects")
     assert user.lake.damages.count() == 0
     assert len(user.read()) == len(BODIES)
+
+
+def test_objects_that_cannot_be_read_keep_no_other_from_being_looked_at(
+    user: LakeUser, days: Days, tmp_path: Path
+) -> None:
+    for number in range(25):
+        user.put({f"/{number:02}": b"%d" % number * 1000})
+    keys = objects_of(user)
+    bodies = {key: user.objects.get(key) for key in keys[:-1]}
+    for path in (tmp_path / "objects" / key for key in bodies):
+        path.unlink()
+        path.symlink_to(path.name)  # opening it is an error of this file alone
+    replace(user, keys[-1], b"x" * 2000)
+    one = scrubber(user)
+    run(one)
+    days.go_on(PERIOD)
+    run(one)
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/24")
+    assert user.lake.damages.count() == 1
+    for key, body in bodies.items():
+        (tmp_path / "objects" / key).unlink()
+        replace(user, key, body)
+    counting = Counting(user.objects)
+    later = scrubber(user, counting, period=None)
+    one.stop()
+    run(later)
+    assert counting.reads == 0
+    days.go_on(UNREADABLE_RETRY)
+    run(later)
+    assert counting.reads == 24
+
+
+def test_suspected_objects_that_cannot_be_read_do_not_hide_the_next_ones(
+    user: LakeUser, days: Days, tmp_path: Path
+) -> None:
+    for number in range(25):
+        user.put({f"/{number:02}": b"%d" % number * 1000})
+    keys = objects_of(user)
+    for path in (tmp_path / "objects" / key for key in keys[:-1]):
+        path.unlink()
+        path.symlink_to(path.name)
+    replace(user, keys[-1], b"x" * 2000)
+    with user.database.writing() as work:
+        every = [one.id for one in work.damage.every(user.member.project_id)]
+        work.damage.suspect(every, days.now(), days.now())
+    run(scrubber(user, period=None))
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/24")
+
+
+def test_the_pass_goes_on_after_an_object_that_takes_longer_than_the_lease(user: LakeUser, days: Days) -> None:
+    class Slow(Counting):
+        def stream(self, *arguments: Any, **more: Any) -> Any:
+            days.go_on(LEASE)
+            with user.database.writing() as work:
+                assert work.damage.claim("another server", days.now(), days.now() + LEASE)
+            return super().stream(*arguments, **more)
+
+    put(user)
+    run(scrubber(user))
+    days.go_on(LEASE)
+    days.go_on(PERIOD)
+    one = scrubber(user, Slow(user.objects))
+    for number in range(len(BODIES)):
+        one.step()
+        with user.database.reading() as work:
+            assert work.damage.scrub_pass().position == sorted(work.damage.every(user.member.project_id))[number].id
+        days.go_on(LEASE)
 
 
 def check_uploads(user: LakeUser) -> None:

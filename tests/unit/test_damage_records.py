@@ -36,7 +36,7 @@ def test_no_question_about_damage_reads_all_contents(*, is_analyzed: bool) -> No
             work.damage.contents(project)
             work.damage.file_count(project)
             work.damage.files(project, 10)
-            work.damage.doubtful(work.clock.now(), 20)
+            work.damage.doubtful(work.clock.now(), work.clock.now(), 20)
             work.blobs.any_wrong(project)
         event.remove(engine, "before_cursor_execute", ask)
         of_blobs = [one for one in asked if "FROM blob b" in one[0]]

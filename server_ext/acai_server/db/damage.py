@@ -63,9 +63,10 @@ _HOLDING = """
     SELECT DISTINCT o.id, o.key, o.size_bytes FROM blob b JOIN object o ON o.id = b.object_id
     WHERE b.project_id = ? AND NOT b.is_wrong AND b.sha256 IN"""
 _DOUBTFUL = """
-    SELECT o.id FROM object o WHERE o.suspected_at IS NOT NULL AND o.emptied_at IS NULL
+    SELECT o.id FROM object o WHERE o.suspected_at <= ? AND o.emptied_at IS NULL
     UNION SELECT b.object_id FROM blob b JOIN object o ON o.id = b.object_id
     WHERE b.is_wrong AND b.project_id IN (SELECT id FROM project) AND o.emptied_at IS NULL AND o.checked_at < ?
+      AND o.suspected_at IS NULL
     ORDER BY 1 LIMIT ?"""
 """Naming the projects leads SQLite to `ix_blob_wrong`."""
 _WHOLE = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM object WHERE emptied_at IS NULL"
@@ -239,10 +240,14 @@ class DamageRecords:
             where = (ObjectRow.id.in_(page), ObjectRow.suspected_at.is_(None), is_old)
             self._session.execute(update(ObjectRow).where(*where).values(suspected_at=now))
 
-    def doubtful(self, checked_before: datetime, limit: int) -> list[int]:
+    def doubtful(self, suspected_before: datetime, checked_before: datetime, limit: int) -> list[int]:
         """Return objects that readers had trouble with, or that have damaged contents and were read before then."""
-        moment = batches.as_stored(self._session, checked_before)
-        return [row[0] for row in batches.select(self._session, _DOUBTFUL, moment, limit)]
+        moments = [batches.as_stored(self._session, moment) for moment in (suspected_before, checked_before)]
+        return [row[0] for row in batches.select(self._session, _DOUBTFUL, *moments, limit)]
+
+    def postpone(self, number: int, until: datetime) -> None:
+        """Have the scrubber read an object again at a later moment: it could not be read now."""
+        self._session.execute(update(ObjectRow).where(ObjectRow.id == number).values(suspected_at=until))
 
     def not_suspected(self, number: int) -> None:
         """Forget that an object was suspected."""
@@ -277,9 +282,10 @@ class DamageRecords:
         self._session.execute(update(ScrubPassRow).values(**values))
 
     def passed(self, one: RecordedObject) -> None:
-        """Record that the pass has been over an object."""
+        """Record that the pass has been over an object, unless another server has come further since."""
         done = ScrubPassRow.done_bytes + one.size_bytes + OVERHEAD_BYTES
-        self._session.execute(update(ScrubPassRow).values(position=one.id, done_bytes=done))
+        behind = update(ScrubPassRow).where(ScrubPassRow.position < one.id)
+        self._session.execute(behind.values(position=one.id, done_bytes=done))
 
     def next_objects(self, after: int, limit: int) -> list[RecordedObject]:
         """Return the objects of committed sessions that come after one."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -10,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acai_jupyter.contract.checkups import Finding
-from acai_jupyter.contract.errors import BlobQuarantined, BytesMissing, Conflict, ObjectNotFound, StoreUnavailable
+from acai_jupyter.contract.errors import BlobQuarantined, BytesMissing, Conflict, StoreUnavailable
 from acai_jupyter.contract.files import DamageReport, ReportedFile
 from acai_server.lake.integrity.damage import Damages
 from acai_server.lake.integrity.range_reader import damaged_blobs
 from acai_server.lake.integrity.repair import Repair
+from acai_server.objects.durable import translated
 from acai_server.objects.keys import project_prefix
 from acai_server.testing.lakes import check_lake, claim_store, hash_of, meanwhile
 from acai_server.testing.uploads import LakeSuite
@@ -38,9 +41,12 @@ class DamageSuite(LakeSuite):
 
     # -- when the store is away
 
-    def test_a_store_that_is_away_has_lost_nothing(self, user: LakeUser) -> None:
+    @pytest.mark.parametrize(
+        ("fault", "reason"), [(errno.ENOENT, "it lacks the mark of this database"), (errno.EIO, "Input/output error")]
+    )
+    def test_a_store_that_is_away_has_lost_nothing(self, user: LakeUser, fault: int, reason: str) -> None:
         base = user.put(FILES, only_changed=True).id
-        away = Away(user.objects)
+        away = Away(user.objects, fault)
         me = user.over(away)
         with user.database.reading() as work:
             (one,) = work.damage.every(user.member.project_id)
@@ -57,10 +63,18 @@ class DamageSuite(LakeSuite):
             partial(damaged_blobs, user.database, away, stored_object(user, one.id)),
             partial(Repair(user.database, away, user.member.project_id).examine, reads_all=True),
         ):
-            with pytest.raises(StoreUnavailable, match="it lacks the mark of this database"):
+            with pytest.raises(StoreUnavailable, match=reason):
                 act()
         assert user.read() == FILES
         assert check(user) is Finding.OK
+
+    def test_an_object_that_the_disk_alone_cannot_read_is_damaged(self, user: LakeUser) -> None:
+        user.put(FILES)
+        with user.database.reading() as work:
+            (one,) = work.damage.every(user.member.project_id)
+        stored = stored_object(user, one.id)
+        found = damaged_blobs(user.database, Away(user.objects, errno.EIO, keys="p"), stored)
+        assert found == [blob for blob, *_ in stored.blobs]
 
     # -- what readers report
 
@@ -103,7 +117,7 @@ class DamageSuite(LakeSuite):
         assert counting.reads == 1, "what was just found sound is not read again"
         with user.database.reading() as work:
             (one,) = work.damage.every(user.member.project_id)
-            assert one.id in work.damage.doubtful(work.clock.now(), 1000), "the scrubber takes over"
+            assert one.id in work.damage.doubtful(work.clock.now(), work.clock.now(), 1000), "the scrubber takes over"
 
     def test_damage_in_another_project_is_not_reported_from_here(self, user: LakeUser) -> None:
         user.put(FILES)
@@ -239,18 +253,35 @@ class Counting:
 
 
 class Away:
-    """A store that has no object, as a folder whose disk is not mounted."""
+    """A store whose disk is not mounted or detached, or that cannot read the keys with a prefix."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: ObjectStore, fault: int = errno.ENOENT, *, keys: str = "") -> None:
         self._objects = objects
+        self._fault = fault
+        self._keys = keys
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
 
-    def _answer(self, key: ObjectKey, *_: Any, **__: Any) -> Any:
-        raise ObjectNotFound(key=key)
+    def get(self, key: ObjectKey, *place: Any) -> bytes:
+        """See the protocol."""
+        self._refuse(key)
+        return self._objects.get(key, *place)
 
-    get = size = stream = _answer
+    def stream(self, key: ObjectKey, *place: Any) -> Any:
+        """See the protocol."""
+        self._refuse(key)
+        return self._objects.stream(key, *place)
+
+    def size(self, key: ObjectKey) -> int:
+        """See the protocol."""
+        self._refuse(key)
+        return self._objects.size(key)
+
+    def _refuse(self, key: ObjectKey) -> None:
+        if key.startswith(self._keys):
+            with translated(key):
+                raise OSError(self._fault, os.strerror(self._fault))
 
 
 def stored_object(user: LakeUser, number: int) -> StoredObject:

@@ -66,8 +66,8 @@ class ObjectRow(Table):
     """What the object store holds under one key: a large file, or a pack of small ones.
 
     `checked_at` is when the server last hashed its bytes; `suspected_at` is when a reader had trouble with it that has
-    not been looked into yet; `emptied_at` is when its last contents were moved elsewhere: it is deleted once every URL
-    that leads to it has expired.
+    not been looked into yet, or when the scrubber tries again to read it; `emptied_at` is when its last contents were
+    moved elsewhere: it is deleted once every URL that leads to it has expired.
     """
 
     __tablename__ = "object"

@@ -24,6 +24,7 @@ from acai_server.lake.burying import load_in
 from acai_server.lake.deletion_guard import AlwaysAllowed
 from acai_server.lake.integrity.damage import Damages
 from acai_server.lake.integrity.range_reader import damaged_blobs
+from acai_server.lake.integrity.scrubber import UNREADABLE_RETRY
 from acai_server.lake.tidying import Tidying, object_key
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Repair:
             every = work.damage.every(self._project)
         self._damages.lost(self._project, every)
         with self._database.reading() as work:
-            doubtful = set(work.damage.doubtful(work.clock.now(), len(every) + 1))
+            now = work.clock.now()
+            doubtful = set(work.damage.doubtful(now + UNREADABLE_RETRY, now, len(every) + 1))
         for one in every:
             if reads_all or one.id in doubtful:
                 self._read(one.id)

@@ -13,13 +13,15 @@ import logging
 import time
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from acai_jupyter.contract.errors import AcaiError, ObjectNotFound
 from acai_server.db.damage import OVERHEAD_BYTES
 from acai_server.lake.integrity.range_reader import damaged_blobs
+from acai_server.lake.integrity.store_mark import confirm_store
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
@@ -36,8 +38,10 @@ AGAIN = timedelta(days=1)
 """After this long an object with damaged contents is read again: its file may have been restored from a backup."""
 LEASE = timedelta(minutes=10)
 _AT_ONCE = 20
-_FAILURES = 3
-"""After this many failures in one step the store counts as unavailable; fewer are objects that it cannot read."""
+UNREADABLE_RETRY = timedelta(hours=1)
+"""An object that the store cannot read, while it is there itself, is tried again after this long."""
+_SLICE_SECONDS = 60.0
+"""A rest is cut into slices of this length, so that the pass stays claimed."""
 _log = logging.getLogger(__name__)
 
 
@@ -75,24 +79,32 @@ class Scrubber(Periodic):
         """Look at the objects that are due; says whether more are."""
         if not self._holds_pass():
             return False
+        try:
+            return self._look()
+        except AcaiError as error:
+            _log.warning("The stored contents cannot be verified now; it will be tried later: %s", error)
+            return False
+
+    def _look(self) -> bool:
         with self._database.reading() as work:
-            doubtful = work.damage.doubtful(work.clock.now() - AGAIN, _AT_ONCE)
-        failures = 0
+            now = work.clock.now()
+            doubtful = work.damage.doubtful(now, now - AGAIN, _AT_ONCE)
         for number in doubtful:
-            failures += not self._tried(self._read, number)
-            if failures >= _FAILURES or self._must_stop():
+            began = time.monotonic()
+            self._try(number, partial(self._read, number))
+            if not self._rest_since(began):
                 return False
         due = self._due()
         for one in due:
-            is_done = self._tried(self._read, one.id) if self._reads_content else self._tried(self._compare, one)
-            failures += not is_done
-            if failures >= _FAILURES or self._must_stop():
+            began = time.monotonic()
+            look = partial(self._read, one.id) if self._reads_content else partial(self._compare, one)
+            if not self._try(one.id, look):
                 return False
             with self._database.writing() as work:
-                if not is_done:
-                    work.damage.suspect([one.id], work.clock.now(), work.clock.now())
                 work.damage.passed(one)
-        return bool(due) or (bool(doubtful) and not failures)
+            if not self._rest_since(began):
+                return False
+        return bool(due or doubtful)
 
     def _holds_pass(self) -> bool:
         """Claim the pass, or keep it; says whether no other server is at it."""
@@ -122,46 +134,56 @@ class Scrubber(Periodic):
         allowed = elapsed * state.total_bytes
         return [one for one, done in zip(following, before, strict=False) if done < allowed]
 
-    def _tried(self, look: Callable[[Any], None], what: Any) -> bool:
-        """Look at an object and rest; says whether the store answered."""
-        began = time.monotonic()
+    def _try(self, number: int, look: Callable[[], bool]) -> bool:
+        """Look at an object; says whether that is done. One that cannot be read is put off; raises if none can be."""
         try:
-            look(what)
+            return look()
         except AcaiError as error:
-            _log.warning("An object could not be verified; it will be tried later: %s", error)
-            return False
-        self._stopped.wait((time.monotonic() - began) * self._rest)
+            confirm_store(self._database, self._objects)
+            _log.warning("An object could not be verified; it will be tried again in an hour: %s", error)
+        with self._database.writing() as work:
+            work.damage.postpone(number, work.clock.now() + UNREADABLE_RETRY)
         return True
 
-    def _read(self, number: int) -> None:
-        """Hash an object's contents and record what was found."""
+    def _rest_since(self, began: float) -> bool:
+        """Rest several times as long as the work took; says whether to go on."""
+        end = time.monotonic() + (time.monotonic() - began) * self._rest
+        while not self._must_stop():
+            left = end - time.monotonic()
+            if left <= 0:
+                return True
+            self._stopped.wait(min(left, _SLICE_SECONDS))
+        return False
+
+    def _read(self, number: int) -> bool:
+        """Hash an object's contents and record what was found; says whether it was not stopped."""
         with self._database.reading() as work:
             stored = work.blobs.object(number)
         if stored is None:
             with self._database.writing() as work:
                 work.damage.not_suspected(number)
-            return
+            return True
         wrong = damaged_blobs(self._database, self._objects, stored, must_stop=self._must_stop)
         if wrong is None:
-            return
+            return False
         with self._database.writing() as work:
             if work.blobs.object(number) != stored:
-                return  # collected, moved or marked in the meantime
+                return True  # collected, moved or marked in the meantime
             work.blobs.checked(number, wrong, work.clock.now())
             if set(wrong) - stored.wrong:
                 work.events.record(stored.project_id, "blobs_quarantined", stored.key, creator=stored.creator)
             if stored.wrong - set(wrong):
                 work.events.record(stored.project_id, "blobs_healed", stored.key, creator=stored.creator)
         _tell(stored, set(wrong))
+        return True
 
-    def _compare(self, one: RecordedObject) -> None:
+    def _compare(self, one: RecordedObject) -> bool:
         """Compare an object's size, and read the object if that is not the recorded one."""
         try:
             size = self._objects.size(one.key)
         except ObjectNotFound:
             size = -1
-        if size != one.size_bytes:
-            self._read(one.id)
+        return size == one.size_bytes or self._read(one.id)
 
     def _must_stop(self) -> bool:
         """Keep the pass while a large object is read; says whether to stop."""
