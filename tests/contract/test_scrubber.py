@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import event
 
 from acai_jupyter.contract.errors import BlobQuarantined
 from acai_server.clock import Clock
@@ -18,7 +19,7 @@ from acai_server.lake.integrity.scrubber import AGAIN, LEASE, UNREADABLE_RETRY, 
 from acai_server.objects.filesystem import FilesystemObjectStore
 from acai_server.testing.collecting import Days
 from acai_server.testing.damage import Away, Counting, delete, flip, objects_of, replace, report
-from acai_server.testing.lakes import SIGNER, LakeUser, claim_store
+from acai_server.testing.lakes import SIGNER, LakeUser, claim_store, engine_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -286,6 +287,36 @@ def suspect_first(user: LakeUser, days: Days) -> None:
 def flip_first(user: LakeUser) -> None:
     key = objects_of(user)[0]
     replace(user, key, b"x" * len(BODIES[0]))
+
+
+@pytest.mark.parametrize("how", ["lost", "report"])
+def test_marking_locks_objects_by_number_before_contents(user: LakeUser, how: str) -> None:
+    put(user)
+    if how == "lost":
+        delete(user)
+    else:
+        for key in objects_of(user):
+            replace(user, key, b"x" * 1000)
+    statements: list[str] = []
+
+    def note(*call: Any) -> None:
+        statements.append(str(call[2]))
+
+    engine = engine_of(user.database)
+    event.listen(engine, "before_cursor_execute", note)
+    with user.database.reading() as work:
+        every = work.damage.every(user.member.project_id)
+    if how == "lost":
+        assert user.lake.damages.lost(user.member.project_id, reversed(every))
+    else:
+        report(user, *(f"/{number}:1" for number in reversed(range(len(BODIES)))))
+    event.remove(engine, "before_cursor_execute", note)
+    changes = [sql for sql in statements if sql.startswith(("UPDATE", "SELECT object.id"))]
+    tables = [sql.split()[1] for sql in changes if sql.startswith("UPDATE")]
+    assert tables == sorted(tables, reverse=True), "objects before contents"
+    assert tables.count("blob") == len(BODIES)
+    assert "ORDER BY object.id" in changes[0], "all objects are locked first, by number"
+    assert ("FOR UPDATE" in changes[0]) == (user.database.name == "postgresql")
 
 
 @pytest.mark.s3

@@ -115,8 +115,10 @@ class Damages:
     def _cut(self, project: ProjectId, unlike: dict[RecordedObject, int]) -> None:
         with self._database.writing() as work:
             now = work.clock.now()
-            for one, size in unlike.items():
-                work.damage.suspect([one.id], now, now - RECENT)  # the scrubber reads the rest of it
+            numbers = sorted(one.id for one in unlike)
+            work.garbage.lock(numbers)  # objects before contents, both by number, as everywhere: no deadlock
+            work.damage.suspect(numbers, now, now - RECENT)  # the scrubber reads the rest of them
+            for one, size in sorted(unlike.items()):
                 count = work.damage.cut(one, max(size, 0))
                 if count:
                     work.events.record(project, "blobs_quarantined", one.key)
@@ -138,9 +140,11 @@ class Damages:
         wrong, later = self._read(copies, recorded)
         if wrong or later:
             with self._database.writing() as work:
-                work.damage.mark(wrong)
+                damaged_objects = sorted({copy.object for copy in wrong})
+                work.garbage.lock(sorted({*damaged_objects, *later}))
                 work.damage.suspect(later, work.clock.now(), work.clock.now() - RECENT)
-                for number in {copy.object for copy in wrong}:
+                work.damage.mark(wrong)
+                for number in damaged_objects:
                     work.events.record(project, "blobs_quarantined", recorded[number].key)
         with self._database.reading() as work:
             damaged = work.damage.hashes(project)
