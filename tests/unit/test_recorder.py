@@ -79,6 +79,16 @@ def test_outputs_go_where_they_were_asked_to(user: JobUser, root: str | None, pa
     assert [entry.path for entry in user.lake.entries("@model:1")] == [path]
 
 
+def test_only_inputs_of_a_job_are_looked_into_when_it_could_not_read_them(user: JobUser) -> None:
+    heard: list[tuple[int, set[bytes]]] = []
+    user.engine = user.another_engine(on_unread=lambda project, hashes: heard.append((project, hashes)))
+    user.lake.put({"/d/x": b"x", "/d/y": b"y"}, file_set="data")
+    user.lake.put({"/other": b"other"})
+    unread = [hash_of(b"x"), hash_of(b"other"), "no hash"]
+    run(user, record(unread=unread), inputs=["data"])
+    assert heard == [(user.project, {bytes.fromhex(hash_of(b"x"))})]
+
+
 SHA = hash_of(BODY)
 LIES: dict[str, Any] = {
     "a path outside": {"outputs": [["../x", 0, 0, 4, SHA]]},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from acai_server.runners.protocol import Ended, Runner
 
 _log = logging.getLogger(__name__)
-_HASH = re.compile(r"[0-9a-f]{64}\Z")
 
 
 @dataclass(frozen=True)
@@ -83,10 +81,17 @@ class Recorder:
             _log.warning("The outputs of job %d cannot be recorded: %s", job.number, error.message)
             reason = f"its outputs cannot be recorded: {error.message}"
             self._write(job, attempt, Seen(End(JobState.FAILED, reason), seen.attempt, seen.tags), heard)
-        hashes = {text for result in seen.results.values() for text in result.unread if _HASH.match(text)}
-        if hashes and self._on_unread is not None:
+        unread = {text for result in seen.results.values() for text in result.unread}
+        if unread and self._on_unread is not None:
             with suppress(AcaiError):  # only a hint: the attempt's end is recorded in any case
-                self._on_unread(job.project_id, {bytes.fromhex(text) for text in hashes})
+                self._on_unread(job.project_id, self._of_inputs(job, unread))
+
+    def _of_inputs(self, job: StoredJob, unread: set[str]) -> set[bytes]:
+        """Return the hashes that are of the job's inputs: a program may name others, each of which costs a read."""
+        with self._database.reading() as work:
+            sets = work.file_sets.by_id([version for version, _ in job.inputs])
+            entries = (entry for one in sets.values() for entry in self._file_sets.read(work, job.project_id, one))
+            return {bytes.fromhex(entry.sha256) for entry in entries if entry.sha256 in unread}
 
     def _look(self, job: StoredJob, attempt: StoredAttempt, ended: Ended) -> Seen:
         found = findings.find(self._objects, self._runner, job, attempt, ended)
