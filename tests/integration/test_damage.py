@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acai_jupyter.client.walking import Found
+    from tests.integration.places import Place
 
 FILES = {"a": b"alpha" * 100, "b": b"beta" * 100, "c": b"gamma" * 100}
 
@@ -40,7 +41,7 @@ def on_disk(request: pytest.FixtureRequest, own_home: Path) -> Iterator[Lake]:
 
 
 def packs(found: Lake) -> list[Path]:
-    return sorted(path for path in (found.place.data / "objects").glob("p*/objects/*/*/*/*") if path.is_file())
+    return sorted(path for path in (found.place.data / "objects").glob("p*/objects/**/*") if path.is_file())
 
 
 def put(found: Lake) -> None:
@@ -148,15 +149,37 @@ def read(found: Lake, reader: str, path: str) -> bytes:
 
 def test_the_doctor_names_damaged_files_and_readiness_counts_them(on_disk: Lake) -> None:
     put(on_disk)
-    assert on_disk.server.get("/v1/ready") == {"status": "ok", "warning": "", "damaged_files": 0}
+    assert on_disk.server.get("/v1/ready")["damaged_files"] == 0
     (pack,) = packs(on_disk)
     pack.unlink()
     with pytest.raises(AcaiError):
         on_disk.cat("/d/a")
-    assert on_disk.server.get("/v1/ready") == {"status": "ok", "warning": "", "damaged_files": 3}
+    assert on_disk.server.get("/v1/ready")["damaged_files"] == 3
     checks = {check["name"]: check for check in on_disk.server.get("/v1/checkup")["checks"]}
     assert checks["stored files"]["finding"] == "failed"
     assert checks["stored files"]["said"].startswith("3 damaged files: /d/a:1, /d/b:1, /d/c:1.")
+
+
+def test_a_running_server_finds_damage_that_no_reader_met(place: Place) -> None:
+    only_scrubbing = {"ACAI_SCRUB_DAYS": "0.00001", "ACAI_CHECK_DELAY_SECONDS": "100000"}
+    found = Lake(place.start(), "direct")
+    put(found)
+    found.server.end()
+    second = place.start(**only_scrubbing)
+    second.status()
+    until(lambda: place.sql("SELECT 1 FROM scrub_pass WHERE total_bytes > 0"), "the beginning of a pass")
+    second.end()
+    (pack,) = packs(found)
+    flip_first_byte(pack)
+    third = place.start(**only_scrubbing)
+    until(lambda: third.get("/v1/ready").get("damaged_files") == 1, "the scrubber reading the pack")
+
+
+def flip_first_byte(path: Path) -> None:
+    body = bytearray(path.read_bytes())
+    body[0] ^= 1
+    path.chmod(0o600)  # the store may have made it read-only
+    path.write_bytes(body)
 
 
 def repair(found: Lake, *words: str, status: int) -> str:
