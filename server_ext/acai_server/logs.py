@@ -23,12 +23,14 @@ _OF_ACAI = (
     re.compile(r"(?<=[?&])[\w%-]+=[0-9a-f]{64}\b"),  # the same where the parameter's name is percent-encoded
 )
 """What ACAI itself issues."""
-_SECRETS = (
+_SECRETS = (  # strangers write what these search: each takes time linear in the length of the text
     *_OF_ACAI,
-    re.compile(r"\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?"),  # what an identity provider signs
+    re.compile(
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?"
+    ),  # what an identity provider signs
     re.compile(r"(?<=://)[^/@\s\"']+(?=@)"),  # who, and with which password, in an address
     re.compile(
-        r"(?<=[?&])[\w%.-]*(?:token|signature|credential|secret|password|passwd|auth|code|state|key|xsrf)[\w%.-]*="
+        r"(?<=[?&])(?=[\w%.-]*(?:token|signature|credential|secret|password|passwd|auth|code|state|key|xsrf))[\w%.-]+="
         r"[^&\s\"'<>]+",
         re.IGNORECASE,
     ),

@@ -118,3 +118,14 @@ def malformed(server: Server, text: str) -> None:
         connection.sendall(text.encode())
         while connection.recv(65_536):
             pass
+
+
+def test_a_very_long_address_is_shortened_in_its_answer_and_in_the_log(place: Place) -> None:
+    server = place.start(program="acai")
+    answer = server.ask("GET", f"/v1/x&key{'k' * 50_000}", headers={"X-Request-Id": "long"}, token=None)
+    assert (answer.status, answer.code) == (401, "not_signed_in")
+    found = server.ask("GET", f"/v1/x&key{'k' * 50_000}", headers={"X-Request-Id": "long-known"})
+    assert (found.status, found.code) == (404, "not_found")
+    assert len(found.error["message"]) < 1000
+    until(lambda: "404 GET /acai/api/v1/x&key" in server.log, "the line of the request")
+    assert max(map(len, server.log.splitlines())) < 1000

@@ -35,6 +35,33 @@ def test_what_opens_something_is_not_in_a_line(text: str, secret: str) -> None:
     assert HIDDEN in cleaned
 
 
+def test_the_address_inside_another_parameter_loses_its_secret_too() -> None:
+    assert without_secrets("/login?next=/lab?token=c0ffee&x=1") == f"/login?next=/lab?{HIDDEN}&x=1"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("start", "repeated"),
+    [
+        ("/acai/api/x&", "key"),
+        ("/acai/api/x&", "a%"),
+        ("", "&key"),
+        ("", "?signature="),
+        ("", "eyJ-"),
+        ("", "eyJa."),
+        ("", "acai_-"),
+        ("", "://a"),
+        ("://", "a"),
+        ("", "cookie "),
+        ("authorization", " "),
+        ("authorization:bearer", " "),
+    ],
+)
+def test_hostile_text_takes_linear_time(start: str, repeated: str) -> None:
+    """Patterns that take quadratic time need at least twenty minutes for two million characters."""
+    assert without_secrets(start + repeated * (2_000_000 // len(repeated)))
+
+
 @pytest.mark.parametrize("text", ["job 7 of ann: acai_server.engine", "GET /acai/api/v1/projects/lab/jobs?limit=5 404"])
 def test_what_opens_nothing_stays(text: str) -> None:
     assert without_secrets(text) == text

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("acai_server.api")
 UNLIMITED_BYTES = 2**60
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+_SHOWN_PATH = 500
 _CLIENT_LEFT = 499
 """What nginx logs for a client that closed its connection before it was answered."""
 _SLOW_SECONDS = 1.0
@@ -113,7 +114,13 @@ class BaseHandler(APIHandler):
         try:
             return self.endpoints[self.request.method or ""]
         except KeyError:
-            raise MethodNotAllowed(method=self.request.method, path=self.request.path) from None
+            raise MethodNotAllowed(method=self.request.method, path=self.shown_path) from None
+
+    @property
+    def shown_path(self) -> str:
+        """The path of the request for messages and logs, without the end of a very long one."""
+        path = self.request.path
+        return path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
 
     async def prepare(self) -> None:  # type: ignore[override]  # as Jupyter's own APIHandler does
         """Decide by the headers whether the body is read: tornado waits with it until this returns.
@@ -464,8 +471,8 @@ class BaseHandler(APIHandler):
         by_status: dict[int, AcaiError] = {
             401: NotSignedIn(),
             403: NotAllowed("The Jupyter server refused this request."),
-            404: NotFound(path=self.request.path),
-            405: MethodNotAllowed(method=self.request.method, path=self.request.path),
+            404: NotFound(path=self.shown_path),
+            405: MethodNotAllowed(method=self.request.method, path=self.shown_path),
         }
         if status_code in by_status:
             return by_status[status_code]

@@ -35,7 +35,7 @@ class ObjectHandler(BaseHandler):
         """Check the signature before a byte is taken."""
         await super().authenticate()
         if not self.takes_signature():
-            raise MethodNotAllowed(method=self.request.method, path=self.request.path)
+            raise MethodNotAllowed(method=self.request.method, path=self.shown_path)
         query = self.decode_query()
         assert isinstance(query, ObjectQuery)
         if self.upstream is not None:

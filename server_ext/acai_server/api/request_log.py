@@ -53,7 +53,7 @@ def _write_text(handler: BaseHandler) -> None:
         "%s %s %s (%s@%s) %.2fms",
         said["status"],
         said["method"],
-        without_secrets(handler.request.path),
+        without_secrets(handler.shown_path),
         said["user"],
         said["address"],
         1000 * said["seconds"],

@@ -84,7 +84,7 @@ class UnknownRouteHandler(BaseHandler):
     @allow_unauthenticated
     async def get(self) -> None:
         """Say that there is nothing."""
-        raise NotFound(path=self.request.path)
+        raise NotFound(path=self.shown_path)
 
     post = put = patch = delete = head = get
 
@@ -94,7 +94,7 @@ class NothingHandler(BaseHandler):
 
     async def authenticate(self) -> None:
         """Refuse before anyone is identified and before a body is read."""
-        raise NotFound(path=self.request.path)
+        raise NotFound(path=self.shown_path)
 
     @allow_unauthenticated
     async def get(self) -> None:
