@@ -22,7 +22,7 @@ from acai_server import __version__, hub
 from acai_server.api.counting import Requests
 from acai_server.api.feed import Feed
 from acai_server.api.limits import RequestLimits
-from acai_server.api.pools import SIZES, FairPool
+from acai_server.api.pools import LARGE_BODIES, LARGE_BODIES_PER_USER, SIZES, FairPool, Turns
 from acai_server.api.proxy import Upstream
 from acai_server.db.schema import has_pending_jobs
 from acai_server.objects.durable import make_folder
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("acai_server")
 TAKEOVER_SECONDS = 1.0
 THREADS = 16
-LARGE_BODIES = 2
-"""How many requests with a body that waits on disk are decoded and served at once; their memory adds up."""
 KIB = 1024
 Compose = Callable[["Settings", str, Callable[[], str]], "Services"]
 
@@ -72,7 +70,7 @@ class Host:
         self.requests = Requests()
         self.limits = RequestLimits()
         self.streams_per_user = 0
-        self.large_bodies = asyncio.Semaphore(LARGE_BODIES)
+        self.large_bodies = Turns("large bodies", LARGE_BODIES, per_user=LARGE_BODIES_PER_USER)
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="acai-api")
         self.pools = {pool: FairPool(pool, size) for pool, size in SIZES.items()}
 

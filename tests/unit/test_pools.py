@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acai_jupyter.contract.endpoints import ALL
+from acai_jupyter.contract.endpoints import ALL, PAGE_BYTES
 from acai_jupyter.contract.errors import TooManyWaiting, Unavailable
-from acai_server.api.pools import SIZES, Departure, FairPool, Pool, Size, pool_of
+from acai_server.api.pools import SIZES, Departure, FairPool, Pool, Size, Turns, pool_of
 from acai_server.engine.read_limit import ClientLeft
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Work:
         return work
 
 
-async def settled(pool: FairPool, running: int, waiting: int) -> None:
+async def settled(pool: Turns, running: int, waiting: int) -> None:
     while (pool.running, pool.waiting) != (running, waiting):  # noqa: ASYNC110 (the pool has no event for it)
         await asyncio.sleep(0)
 
@@ -142,3 +142,62 @@ def test_bulk_endpoints_do_not_share_threads_with_interactive_ones() -> None:
         assert pools[name] is Pool.INTERACTIVE
     for name in ("download_log", "get_closure", "export_lineage", "compare_sources", "find_things", "get_object"):
         assert pools[name] is not Pool.INTERACTIVE
+
+
+def test_work_takes_a_turn_of_its_pool_before_one_among_large_bodies() -> None:
+    async def test() -> None:
+        pool, large, work = FairPool("writes", Size(4, 2), per_user=2), Turns("large", Size(2, 1)), Work()
+        first = [asyncio.ensure_future(pool.run("ann", work.of("ann"), Departure(), also=large)) for _ in range(2)]
+        await settled(pool, 2, 0)
+        await settled(large, 1, 1)
+        leaving = Departure()
+        queued = [
+            asyncio.ensure_future(pool.run("ann", work.of("ann"), one, also=large)) for one in (leaving, Departure())
+        ]
+        await settled(pool, 2, 2)
+        with pytest.raises(TooManyWaiting):
+            await pool.run("ann", work.of("ann"), Departure(), also=large)
+        leaving.leave()
+        with pytest.raises(ClientLeft):
+            await queued[0]
+        others = [
+            asyncio.ensure_future(pool.run("bob", work.of("bob"), Departure(), also=large)),
+            asyncio.ensure_future(pool.run("cid", work.of("cid"), Departure())),
+        ]
+        await settled(pool, 4, 1)
+        await settled(large, 2, 1)
+        work.may_end.set()
+        assert await asyncio.gather(*first, queued[1], *others) == ["ann", "ann", "ann", "bob", "cid"]
+        assert work.most["ann"] == 1, "one large body of a user at a time"
+        assert (pool.running, pool.waiting, large.running, large.waiting) == (0, 0, 0, 0)
+        pool.shutdown()
+
+    run(test)
+
+
+def test_a_client_that_leaves_while_it_waits_among_large_bodies_frees_its_thread() -> None:
+    async def test() -> None:
+        pool, large, work, departure = FairPool("writes", Size(2, 2)), Turns("large", Size(1, 1)), Work(), Departure()
+        first = asyncio.ensure_future(pool.run("ann", work.of("ann"), Departure(), also=large))
+        leaving = asyncio.ensure_future(pool.run("bob", work.of("bob"), departure, also=large))
+        await settled(pool, 2, 0)
+        await settled(large, 1, 1)
+        departure.leave()
+        with pytest.raises(ClientLeft):
+            await leaving
+        assert (pool.running, large.waiting) == (1, 0)
+        work.may_end.set()
+        assert await first == "ann"
+        assert work.order == ["ann"]
+        pool.shutdown()
+
+    run(test)
+
+
+def test_no_endpoint_that_takes_pages_of_files_is_interactive() -> None:
+    found = {endpoint.name: pool_of(endpoint) for endpoint in ALL if endpoint.max_bytes == PAGE_BYTES}
+    assert len(found) > 5
+    assert Pool.INTERACTIVE not in found.values(), found
+    by_name = {endpoint.name: pool_of(endpoint) for endpoint in ALL}
+    assert {by_name[name] for name in ("report_damage", "resolve_sources")} == {Pool.READS}
+    assert {by_name[name] for name in ("create_upload", "change_metadata")} == {Pool.WRITES}

@@ -47,7 +47,7 @@ from acai_server.engine.read_limit import ClientLeft
 from acai_server.objects.durable import translated
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Hashable
     from mmap import mmap
 
     from acai_server.api.call import Call
@@ -308,17 +308,13 @@ class BaseHandler(APIHandler):
         self._enter()
         return seeing(self.sight, work, *arguments)
 
-    def perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
-        """Let in who calls, do what they ask for, and write it down; all of it in the thread that this is called in."""
+    async def perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
+        """Let in who calls, do what they ask for, and write it down; all of it in one thread of the endpoint's pool."""
+        return await self._in_pool(partial(self._perform, call, operation))
+
+    def _perform(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         if not self._is_let_in:
             self._let_in()
-        return self._carry_out(call, operation)
-
-    async def perform_in_pool(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
-        """Do what a caller who was let in asks for, in the pool of the endpoint, and write it down."""
-        return await self._in_pool(partial(self._carry_out, call, operation))
-
-    def _carry_out(self, call: Callable[[], Call], operation: Callable[[Call], Any]) -> Any:
         with self.services.spare.lent() if self.endpoint.makes_room else nullcontext():
             if self.has_large_body() or self.request.request_time() > _SLOW_SECONDS:
                 self._enter()  # the token may have been revoked while the body arrived, or the request waited
@@ -385,11 +381,17 @@ class BaseHandler(APIHandler):
 
     async def _in_pool(self, work: Callable[[], Any]) -> Any:
         pool = pool_of(self.endpoint) if self.endpoints else Pool.INTERACTIVE
-        if pool is Pool.INTERACTIVE:
-            return await self.in_executor(work)
-        member = getattr(self, "member", None)  # signed URLs and forwarded requests have none
-        share = self.request.remote_ip if member is None else member.user_id
-        return await self.host.pools[pool].run(share, work, self.departure)
+        large = self.host.large_bodies if self.has_large_body() else None
+        if pool is not Pool.INTERACTIVE:
+            return await self.host.pools[pool].run(self.share(), work, self.departure, also=large)
+        if large is not None:
+            return await large.hold(self.share(), partial(self.in_executor, work), self.departure)
+        return await self.in_executor(work)
+
+    def share(self) -> Hashable:
+        """Return with whom this request shares the threads of a pool; forwarded requests have no member."""
+        member = getattr(self, "member", None)
+        return self.request.remote_ip if member is None else member.user_id
 
     async def in_executor(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Do interactive work in a thread; it identifies the caller itself where it needs to."""

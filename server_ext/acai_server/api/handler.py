@@ -49,14 +49,7 @@ class EndpointHandler(BaseHandler):
             await self.write_down_reads()
             await self.write_down(endpoint.status, call.body, result)
         else:
-            is_interactive = pool_of(endpoint) is Pool.INTERACTIVE
-            perform = partial(self.in_executor, self.perform) if is_interactive else self.perform_in_pool
-            work = partial(perform, partial(self._call, params), operation)
-            if self.has_large_body():
-                async with self.host.large_bodies:
-                    result = await work()
-            else:
-                result = await work()
+            result = await self.perform(partial(self._call, params), operation)
         self.answer(result, endpoint.status)
 
     def follow(self, concerns: Callable[[Event], bool] | None = None) -> Follower:

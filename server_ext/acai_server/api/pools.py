@@ -19,7 +19,7 @@ from acai_jupyter.contract.errors import TooManyWaiting, Unavailable
 from acai_server.engine.read_limit import ClientLeft
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Awaitable, Callable, Hashable
 
     from acai_jupyter.contract.endpoints import Endpoint
 
@@ -47,7 +47,7 @@ class Pool(StrEnum):
 
 @dataclass(frozen=True)
 class Size:
-    """How many threads a pool has, and how many of them one user can hold."""
+    """How many threads a pool has, or places, and how many of them one user can hold."""
 
     threads: int
     per_user: int
@@ -60,6 +60,10 @@ SIZES = {
     Pool.WRITES: Size(4, 2),
     Pool.TRANSFERS: Size(8, 6),
 }
+LARGE_BODIES = Size(2, 1)
+"""How many requests with a body that waits on disk are decoded and served at once: the memory they take adds up."""
+LARGE_BODIES_PER_USER = 10
+"""How many of them may wait for one user. Those in pools have a thread already, so most are interactive ones."""
 _OF = {
     Pool.LOGS: (endpoints.LIST_LOG_LINES,),
     Pool.SEARCHES: (endpoints.FIND_THINGS, endpoints.COUNT_THINGS, endpoints.LIST_KEYS, endpoints.GET_SWEEP_TABLE),
@@ -67,7 +71,9 @@ _OF = {
         endpoints.GET_METRICS,
         endpoints.GET_CHECKUP,
         endpoints.DOWNLOAD_LOG,
+        endpoints.RESOLVE_SOURCES,
         endpoints.COMPARE_SOURCES,
+        endpoints.REPORT_DAMAGE,
         endpoints.PLAN_JOB,
         endpoints.LIST_PROFILES,
         endpoints.GET_PROFILE,
@@ -84,6 +90,7 @@ _OF = {
         endpoints.EXPLAIN_DIFFERENCE,
     ),
     Pool.WRITES: (
+        endpoints.CREATE_UPLOAD,
         endpoints.STAGE_FILES,
         endpoints.ADD_OBJECTS,
         endpoints.COMMIT_UPLOAD,
@@ -93,6 +100,7 @@ _OF = {
         endpoints.REMOVE_FILE_SETS,
         endpoints.CREATE_SWEEP,
         endpoints.CREATE_PROFILING,
+        endpoints.CHANGE_METADATA,
     ),
     Pool.TRANSFERS: (endpoints.PUT_OBJECT, endpoints.GET_OBJECT),
 }
@@ -104,13 +112,12 @@ def pool_of(endpoint: Endpoint[Any]) -> Pool:
     return _POOLS.get(endpoint.name, Pool.INTERACTIVE)
 
 
-class FairPool:
-    """A thread pool that users share in turns. Used from the event loop only."""
+class Turns:
+    """A number of places that users share in turns. Used from the event loop only."""
 
     def __init__(
         self, name: str, size: Size, *, per_user: int = WAITING_PER_USER, in_all: int = WAITING_IN_ALL
     ) -> None:
-        self._executor = ThreadPoolExecutor(size.threads, thread_name_prefix=f"acai-{name}")
         self._name = name
         self._size = size
         self._most_waiting = per_user, in_all
@@ -119,24 +126,23 @@ class FairPool:
 
     @property
     def running(self) -> int:
-        """How many threads are busy."""
+        """How many places are taken."""
         return self._running.total()
 
     @property
     def waiting(self) -> int:
-        """How many tasks wait for a thread."""
+        """How many tasks wait for a place."""
         return sum(map(len, self._queues.values()))
 
-    async def run(self, user: Hashable, work: Callable[[], Any], departure: Departure) -> Any:
-        """Do some work in a thread when it is the user's turn; raise `ClientLeft` if they leave before."""
+    async def hold(self, user: Hashable, start: Callable[[], Awaitable[Any]], departure: Departure) -> Any:
+        """Start some work when it is the user's turn; raise `ClientLeft` if they leave before.
+
+        The place is freed when the work ends, even if the caller no longer waits for it.
+        """
         await self._turn(user, departure)
-        running = asyncio.get_running_loop().run_in_executor(self._executor, work)
+        running = asyncio.ensure_future(start())
         running.add_done_callback(lambda _: self._end(user))
         return await asyncio.shield(running)
-
-    def shutdown(self) -> None:
-        """Take no more work."""
-        self._executor.shutdown(wait=False)
 
     async def _turn(self, user: Hashable, departure: Departure) -> None:
         if departure.has_left:
@@ -165,7 +171,7 @@ class FairPool:
             departure.then(None)
 
     def _end(self, user: Hashable) -> None:
-        """Free a thread, and give it to the next user who may have one."""
+        """Free a place, and give it to the next user who may have one."""
         self._running[user] -= 1
         if not self._running[user]:
             del self._running[user]
@@ -181,6 +187,28 @@ class FairPool:
                 self._running[other] += 1
                 turn.set_result(None)
                 return
+
+
+class FairPool(Turns):
+    """A thread pool that users share in turns."""
+
+    def __init__(
+        self, name: str, size: Size, *, per_user: int = WAITING_PER_USER, in_all: int = WAITING_IN_ALL
+    ) -> None:
+        super().__init__(name, size, per_user=per_user, in_all=in_all)
+        self._executor = ThreadPoolExecutor(size.threads, thread_name_prefix=f"acai-{name}")
+
+    async def run(
+        self, user: Hashable, work: Callable[[], Any], departure: Departure, *, also: Turns | None = None
+    ) -> Any:
+        """Do some work in a thread when it is the user's turn, here and then among `also`."""
+        in_thread = partial(asyncio.get_running_loop().run_in_executor, self._executor, work)
+        start = in_thread if also is None else partial(also.hold, user, in_thread, departure)
+        return await self.hold(user, start, departure)
+
+    def shutdown(self) -> None:
+        """Take no more work."""
+        self._executor.shutdown(wait=False)
 
 
 def _give_up(turn: asyncio.Future[None]) -> None:
