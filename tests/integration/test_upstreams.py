@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import threading
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
+from urllib3.exceptions import ProtocolError
+
+from acai_jupyter.contract.endpoints import BASE
+from tests.integration.places import until
 
 if TYPE_CHECKING:
     from tests.integration.places import Place
@@ -73,3 +79,68 @@ def test_what_a_server_writes_is_its_users_alone(place: Place) -> None:
     assert len(written) == len(names) + 1
     for path in written:
         assert path.stat().st_mode & 0o077 == 0, path.name
+
+
+class CutShort(BaseHTTPRequestHandler):
+    """A server whose connections break in the middle of a log."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"5\r\nbegin\r\n")
+        self.close_connection = True
+
+    def log_message(self, *arguments: object) -> None:
+        del arguments
+
+
+class Silent(BaseHTTPRequestHandler):
+    """A server that takes a body and never answers."""
+
+    protocol_version = "HTTP/1.1"
+    arrived = threading.Event()
+    left = threading.Event()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.arrived.set()
+        assert self.rfile.read(1) == b""
+        self.left.set()
+
+    def log_message(self, *arguments: object) -> None:
+        del arguments
+
+
+def test_a_caller_who_leaves_after_a_large_body_frees_both_connections(place: Place) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            server = place.start(ACAI_URL=f"http://127.0.0.1:{other.server_port}", ACAI_TOKEN="acai_x")
+            address = urlsplit(f"{server.root}{BASE}/v1/projects/default/uploads")
+            caller = HTTPConnection(address.hostname or "", address.port, timeout=60)
+            caller.request("POST", address.path, b"{}".ljust(1024**2), {"Authorization": "Bearer acai_x"})
+            assert Silent.arrived.wait(60)
+            caller.close()
+            assert Silent.left.wait(50), "the connection to the other server is closed, before any timeout"
+        finally:
+            other.shutdown()
+            thread.join()
+
+
+def test_a_stream_that_breaks_off_does_not_look_whole(place: Place) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), CutShort) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            server = place.start(ACAI_URL=f"http://127.0.0.1:{other.server_port}", ACAI_TOKEN="acai_x")
+            with pytest.raises(ProtocolError):
+                server.ask("GET", "/v1/projects/default/jobs/1/log.txt")
+            until(lambda: "503 GET /acai/api/v1/projects/default/jobs/1/log.txt" in server.log, "its line in the log")
+        finally:
+            other.shutdown()
+            thread.join()

@@ -232,6 +232,8 @@ class BaseHandler(APIHandler):
         if self._is_reading:
             self._stop_reading()
             self.free()
+        elif self.relay is not None:  # the body may still be read by a thread
+            self.relay.cancel()
         super().on_connection_close()
 
     def free(self) -> None:
@@ -451,7 +453,16 @@ class BaseHandler(APIHandler):
             self.set_status(_CLIENT_LEFT, "Client Closed Request")
             self.finish()
             return
+        if self._headers_written and not self._finished:
+            self.abort(error.status if isinstance(error, AcaiError) else status_code)
+            return
         super().send_error(error.status if isinstance(error, AcaiError) else status_code, **kwargs)
+
+    def abort(self, status: int) -> None:
+        """Close the connection in the middle of an answer: an end would make it look whole. Log and count it."""
+        self.set_status(status)
+        self.request.connection.stream.close()  # type: ignore[union-attr]
+        self.finish()
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Write the one error shape."""

@@ -14,6 +14,8 @@ import msgspec
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.httputil import HTTPHeaders, parse_response_start_line
 from tornado.iostream import StreamClosedError
+from tornado.simple_httpclient import SimpleAsyncHTTPClient
+from tornado.tcpclient import TCPClient
 from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
 from acai_jupyter.contract import account_endpoints, endpoints
@@ -21,11 +23,14 @@ from acai_jupyter.contract.accounts import Project, ProjectList
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import NotSignedIn, ServerUnreachable, SettingsBroken, from_body
 from acai_server import logins
+from acai_server.engine.read_limit import ClientLeft
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from tornado.httpclient import HTTPResponse
+    from tornado.iostream import IOStream
+    from tornado.netutil import Resolver
 
     from acai_server.api.base import BaseHandler
 
@@ -148,8 +153,8 @@ class Reply:
         """Answer it, or end the answer that has begun."""
         body = bytes(self.kept)
         if self._is_passed_on:
-            if self.status == _NO_ANSWER:  # an end would make what came look whole
-                self.handler.request.connection.stream.close()  # type: ignore[union-attr]
+            if self.status == _NO_ANSWER:
+                self.handler.abort(ServerUnreachable.status)
                 return
             self.handler.finish()
             return
@@ -162,13 +167,49 @@ class Reply:
         self.handler.finish(await _seen_from_here(body, self.handler, self.upstream) if is_granted else body)
 
 
+class _TrackedConnections(TCPClient):
+    """Closes the connections that it opened when it is closed."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        super().__init__(resolver=resolver)
+        self._streams: list[IOStream] = []
+
+    async def connect(self, *arguments: Any, **options: Any) -> IOStream:
+        """Open a connection."""
+        stream = await super().connect(*arguments, **options)
+        self._streams.append(stream)
+        return stream
+
+    def close(self) -> None:
+        """Close them all."""
+        super().close()
+        for stream in self._streams:
+            stream.close()
+
+
+class _RelayClient(SimpleAsyncHTTPClient):
+    """An HTTP client whose `close` also ends the requests in progress; tornado's leaves them waiting."""
+
+    def initialize(self, **options: Any) -> None:  # type: ignore[override]  # as its base classes have it
+        super().initialize(**options)
+        self.tcp_client = _TrackedConnections(self.resolver)
+
+
 class Relay:
     """Passes a large body on to the other server while it arrives, once that server wants it."""
 
-    def __init__(self, handler: BaseHandler, upstream: Upstream, announced: int | None) -> None:
+    def __init__(
+        self,
+        handler: BaseHandler,
+        upstream: Upstream,
+        announced: int | None,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> None:
         self._handler = handler
         self._announced = announced
-        self._client = AsyncHTTPClient(force_instance=True)  # of its own: a slow body keeps no other request waiting
+        self._timeout_seconds = timeout_seconds
+        self._client = _RelayClient(force_instance=True)  # of its own: a slow body keeps no other request waiting
         self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue(maxsize=1)
         self._wanted = asyncio.Event()
         self._cancelled = asyncio.Event()
@@ -204,7 +245,7 @@ class Relay:
         self._exchange = asyncio.ensure_future(_fetched(self._client, request, self._reply))
         wanted = asyncio.ensure_future(self._wanted.wait())
         done, _ = await asyncio.wait(
-            {self._exchange, wanted}, timeout=TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            {self._exchange, wanted}, timeout=self._timeout_seconds, return_when=asyncio.FIRST_COMPLETED
         )
         wanted.cancel()
         if not done:
@@ -214,19 +255,30 @@ class Relay:
         """Pass a piece on; waits until the one before it was taken. None is the end."""
         assert self._exchange is not None
         put = asyncio.ensure_future(self._pieces.put(piece))
-        await asyncio.wait({put, self._exchange}, return_when=asyncio.FIRST_COMPLETED)
-        if not put.done():
-            put.cancel()
+        await asyncio.wait({put, self._exchange}, timeout=self._timeout_seconds, return_when=asyncio.FIRST_COMPLETED)
+        if put.done():
+            return
+        put.cancel()
+        if self._exchange.done():
             raise await self._refusal()
+        raise ServerUnreachable(where=f" at {self._reply.upstream.url}")
 
     async def finish(self) -> None:
         """Pass the end on, and answer what the other server answers."""
         assert self._exchange is not None
         await self.write(None)
-        await (await self._exchange).finish()
+        try:
+            reply = await asyncio.wait_for(self._exchange, self._timeout_seconds)
+        except (TimeoutError, ServerUnreachable) as error:
+            if self._cancelled.is_set():
+                raise ClientLeft from error
+            raise ServerUnreachable(where=f" at {self._reply.upstream.url}") from error
+        await reply.finish()
 
     def cancel(self) -> None:
         """Break off what is under way."""
+        if self._cancelled.is_set():
+            return
         self._cancelled.set()
         if self._exchange is not None:
             self._exchange.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -12,7 +12,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated  # the base hand
 from acai_jupyter.contract.errors import AcaiError, ServerUnreachable, SettingsBroken, from_body
 from acai_server.api.base import BaseHandler
 from acai_server.api.call import Call
-from acai_server.api.proxy import FORWARDED, authorization
+from acai_server.api.proxy import FORWARDED, TIMEOUT_SECONDS, authorization
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -73,17 +73,22 @@ class StreamHandler(BaseHandler):
         headers = {"Authorization": authorization(self, upstream), "X-Request-Id": self.request_id, FORWARDED: "1"}
         address = upstream.address(self.request.path, self.request.query)
         try:
-            with urllib3.PoolManager(retries=False) as http:
-                answer = http.request("GET", address, headers=headers, preload_content=False, redirect=False)
-                try:
-                    if answer.status != OK:
-                        raise _refusal(answer)
-                    yield answer.headers["Content-Type"].encode()
-                    yield from answer.stream(PIECE)
-                finally:
-                    answer.close()
+            yield from fetched(address, headers)
         except urllib3.exceptions.HTTPError as error:
             raise ServerUnreachable(where=f" at {upstream.url}") from error
+
+
+def fetched(address: str, headers: dict[str, str], *, timeout_seconds: float = TIMEOUT_SECONDS) -> Generator[bytes]:
+    """Give the content type and then the content at an address. The timeout is for connecting and between bytes."""
+    with urllib3.PoolManager(retries=False, timeout=timeout_seconds) as http:
+        answer = http.request("GET", address, headers=headers, preload_content=False, redirect=False)
+        try:
+            if answer.status != OK:
+                raise _refusal(answer)
+            yield answer.headers["Content-Type"].encode()
+            yield from answer.stream(PIECE)
+        finally:
+            answer.close()
 
 
 def _refusal(answer: urllib3.BaseHTTPResponse) -> AcaiError:
