@@ -11,8 +11,11 @@ import pytest
 
 from acai_jupyter.contract.endpoints import ALL, PAGE_BYTES
 from acai_jupyter.contract.errors import TooManyWaiting, Unavailable
+from acai_jupyter.contract.ids import ObjectKey, ProjectId
+from acai_server.api.objects import share_of
 from acai_server.api.pools import SIZES, Departure, FairPool, Pool, Size, Turns, pool_of
 from acai_server.engine.read_limit import ClientLeft
+from acai_server.objects.keys import folder_prefix, job_folder, upload_folder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -201,3 +204,14 @@ def test_no_endpoint_that_takes_pages_of_files_is_interactive() -> None:
     by_name = {endpoint.name: pool_of(endpoint) for endpoint in ALL}
     assert {by_name[name] for name in ("report_damage", "resolve_sources")} == {Pool.READS}
     assert {by_name[name] for name in ("create_upload", "change_metadata")} == {Pool.WRITES}
+
+
+def test_signed_urls_share_threads_by_the_upload_or_job_that_owns_the_object() -> None:
+    project, other = ProjectId(1), ProjectId(2)
+    uploads = [folder_prefix(project, upload_folder(upload, "i1")) for upload in ("aa1", "aa2")]
+    jobs = [folder_prefix(one, job_folder(7, "i1")) for one in (project, other)]
+    shares = [{share_of(ObjectKey(f"{folder}{name}")) for name in ("a/0/x", "b/0/y")} for folder in jobs]
+    shares += [{share_of(ObjectKey(f"{folder}{name}")) for name in ("x", "y")} for folder in uploads]
+    assert [len(one) for one in shares] == [1, 1, 1, 1]
+    assert len(set.union(*shares)) == 4
+    assert share_of(ObjectKey("mark")) == "mark"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from contextlib import closing
-from typing import IO, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from jupyter_server.auth.decorator import allow_unauthenticated
 
@@ -14,7 +14,12 @@ from acai_jupyter.contract.errors import BadRequest, MethodNotAllowed, NotAllowe
 from acai_jupyter.contract.queries import ObjectQuery
 from acai_server.api.base import BaseHandler
 from acai_server.objects.durable import translated
-from acai_server.objects.keys import checked
+from acai_server.objects.keys import checked, owner_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from acai_jupyter.contract.ids import ObjectKey
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})\Z")
 SPOOL_BYTES = 8 * 1024 * 1024
@@ -47,6 +52,10 @@ class ObjectHandler(BaseHandler):
             folder = self.services.data_folder  # the system's own may be small, or memory
             self._spool = tempfile.SpooledTemporaryFile(SPOOL_BYTES, dir=folder)  # noqa: SIM115 (closed by on_finish)
 
+    def share(self) -> Hashable:
+        """Return what shares threads: all clients behind a proxy have one address, and a signature names no user."""
+        return share_of(self._key)
+
     def body_limit(self) -> int:
         """Return the size that was signed."""
         return MAX_OBJECT_BYTES if self._query.size is None else self._query.size
@@ -57,7 +66,7 @@ class ObjectHandler(BaseHandler):
             return
         with translated(self._key, _SPOOLED):
             if self._received > SPOOL_BYTES:
-                await self.in_thread(self._spool.write, chunk)
+                await self.in_executor(self._spool.write, chunk)
             else:
                 self._spool.write(chunk)
 
@@ -124,3 +133,9 @@ class ObjectHandler(BaseHandler):
         if self._spool is not None:
             self._spool.close()
         super().free()
+
+
+def share_of(key: ObjectKey) -> Hashable:
+    """Return the upload session or job that owns an object, as its project and folder."""
+    owner = owner_of(key)
+    return key if owner is None else (key.partition("/")[0], owner.folder)
