@@ -60,10 +60,11 @@ class TeamSettings(Configurable):
         "pages of files allow 64 MiB, and signed URLs the size that was signed. At least 64.",
     ).tag(config=True)
     header_timeout_seconds = Float(
-        60.0,
+        120.0,
         min=0.1,
         help="Seconds after which 'jupyter acai' closes a connection on which no whole request header has arrived, an "
-        "idle one too; inside JupyterLab connections are Jupyter's. At least 0.1.",
+        "idle one too. It must exceed the idle time of a proxy in front, often 60; "
+        "inside JupyterLab connections are Jupyter's. At least 0.1.",
     ).tag(config=True)
     body_timeout_seconds = Float(
         60.0,
