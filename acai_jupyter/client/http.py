@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 import weakref
 from contextlib import ExitStack, contextmanager
@@ -42,6 +43,7 @@ READ_SECONDS = 60.0
 PIECE_BYTES = 256 * 1024
 HELD_BACK_SECONDS = 30.0
 """For this long a request that is refused with 429 is repeated."""
+MIN_PAUSE_SECONDS = 0.25
 
 
 class Client:
@@ -145,16 +147,21 @@ class Client:
 
 
 def _patiently(ask: Callable[[], ResultT]) -> ResultT:
-    """Return an answer; after a refusal for too many requests, wait as long as the server says and ask again."""
+    """Return an answer; after a refusal for too many requests, wait as long as the server says or longer, and retry."""
     until = time.monotonic() + HELD_BACK_SECONDS
     while True:
         try:
             return ask()
         except TooManyRequests as error:
-            seconds = float(error.details.get("seconds", 1.0))
-            if time.monotonic() + seconds > until:
+            seconds, left = float(error.details.get("seconds", 1.0)), until - time.monotonic()
+            if seconds > left:
                 raise
-            time.sleep(seconds)
+            time.sleep(min(pause(seconds), left))
+
+
+def pause(seconds: float) -> float:
+    """Return a random time to wait, so that threads that were refused together do not ask again together."""
+    return max(seconds, MIN_PAUSE_SECONDS) * random.uniform(1, 2)  # noqa: S311 (not a secret)
 
 
 def _away(url: str, error: TransferError) -> Unavailable:
