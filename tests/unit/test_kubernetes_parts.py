@@ -111,11 +111,12 @@ def test_a_token_in_a_file_is_read_again_when_it_is_not_accepted(tmp_path: Path)
 
 
 def test_a_program_is_asked_for_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ACAI_TOKEN", "JUPYTERHUB_API_TOKEN"):
+    secrets = ("ACAI_TOKEN", "ACAI_DATABASE", "JUPYTERHUB_API_TOKEN", "CONFIGPROXY_AUTH_TOKEN")
+    for name in secrets:
         monkeypatch.setenv(name, "not for a plugin")
     answer = json.dumps({"status": {"token": "made", "expirationTimestamp": "2099-01-01T00:00:00Z"}})
     program = tmp_path / "plugin.py"
-    kept = "assert not {'ACAI_TOKEN', 'JUPYTERHUB_API_TOKEN'} & set(os.environ)"
+    kept = f"assert not set({secrets!r}) & set(os.environ)"
     program.write_text(f"import os; assert os.environ['A'] == 'b'; {kept}; print({answer!r})")
     user = f"{{exec: {{command: {sys.executable}, args: [{program}], env: [{{name: A, value: b}}]}}}}"
     access = credentials.find(str(config(tmp_path / "config", user)), "")

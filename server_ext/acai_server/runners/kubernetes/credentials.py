@@ -22,8 +22,8 @@ IN_POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TOKEN_SECONDS = 60.0
 """So long a token that was read from a file is used: whoever writes it gives another in time."""
 _EXEC_SECONDS = 60
-_SECRETS = frozenset({"ACAI_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN", "JUPYTER_TOKEN"})
-"""Tokens in this server's environment that a program of the kubeconfig has no use for."""
+_SECRETS = frozenset({"CONFIGPROXY_AUTH_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN", "JUPYTER_TOKEN"})
+"""Tokens in this server's environment that are not passed to the kubeconfig's programs, nor are ACAI's settings."""
 
 
 class Access:
@@ -96,7 +96,7 @@ class Access:
         version = plugin.get("apiVersion", "client.authentication.k8s.io/v1")
         asked = {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
         added = {one["name"]: one["value"] for one in plugin.get("env") or []}
-        inherited = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+        inherited = {name: value for name, value in os.environ.items() if not _is_secret(name)}
         environment = inherited | added | {"KUBERNETES_EXEC_INFO": json.dumps(asked)}
         command = [str(plugin.get("command", "")), *(plugin.get("args") or [])]
         try:
@@ -109,6 +109,11 @@ class Access:
             reason = f"'{command[0]}', which the kubeconfig names, gives no token; run it by hand, or sign in again"
             raise SettingsBroken(reason=reason) from error
         return token, _moment(status.get("expirationTimestamp"))
+
+
+def _is_secret(name: str) -> bool:
+    """Whether a variable may hold a secret of this server; among ACAI's settings are passwords in addresses."""
+    return name.startswith("ACAI_") or name in _SECRETS
 
 
 def find(kubeconfig: str, context: str) -> Access:
