@@ -62,3 +62,8 @@ def test_users_do_not_take_from_each_other() -> None:
 
 def test_without_a_limit_all_go() -> None:
     assert taken(RequestLimits(), ANN, 1000) == 1000
+
+
+def test_idle_connections_are_kept_longer_than_proxies_keep_theirs() -> None:
+    proxies_seconds = 75  # nginx; Amazon's and Google's load balancers have 60
+    assert AcaiApp.header_timeout_seconds.default_value > proxies_seconds
