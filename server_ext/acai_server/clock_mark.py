@@ -115,8 +115,15 @@ class ClockWatch(Periodic):
         self._file.write(Mark(now, now) if doubt is None else Mark(now, doubt.shown, doubt.since))
 
     def _open_without_mark(self, now: datetime, newest: datetime | None, oldest: datetime | None) -> None:
-        """Decide by the records alone: where some are from before now and others far ahead, the clock had jumped."""
+        """Decide by the records alone, as at the first start after an upgrade.
+
+        Records from before now together with others far ahead show that the clock had jumped. A clock that is far
+        ahead of all records is doubted, as after a long absence.
+        """
         if newest is None or oldest is None:
+            return
+        if now - newest > ABSENCE:
+            self._clock.resume(newest, newest)
             return
         if newest - now > JUMP and oldest <= now:
             self._say(f"Some records are dated up to {_shown(newest)}: the clock was ahead then. New ones are right.")

@@ -98,6 +98,24 @@ def test_a_server_that_is_started_while_the_clock_is_wrong_does_not_believe_it(m
     assert watch.notices() == ["This machine's clock is right again; it was ahead from 2026-11-20 13:00 UTC on."]
 
 
+def test_a_jump_before_the_first_start_with_a_mark_is_noticed_by_the_records(machine: Machine) -> None:
+    _, database, watch = machine.start()
+    me = enter(database)
+    people = Credentials(database, LOCAL)
+    token = people.tokens.create(people.identify(LOCAL, None), CreateToken("week", expires_in_days=7)).secret
+    tell(database, me, "before")
+    machine.file = ClockFile(machine.file._path.with_name("none.json"))
+    machine.go_on(timedelta(hours=1), set_by=YEARS)
+    clock, database, watch = machine.start()
+    assert clock.now() == NOW
+    assert watch.notices()[0].startswith("This machine's clock shows 2036-11-17 13:00 UTC, 3,650 days later than it")
+    tell(database, me, "during")
+    assert Credentials(database, LOCAL).identify(token, None).name == me.name
+    machine.go_on(timedelta(hours=1), set_by=-YEARS)
+    assert clock.now() == machine.shown
+    assert watch.notices() == []
+
+
 def test_records_that_an_older_version_dated_ahead_hold_nothing_back(machine: Machine) -> None:
     clock, database, watch = machine.start()
     me = enter(database)
