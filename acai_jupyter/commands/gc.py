@@ -61,7 +61,7 @@ def text_of(found: Collection) -> str:
     if found.unknown and found.is_dry_run:
         return f"{columns([[*row] for row in unknown_rows(found)], '<><')}\n{_unknown_end(found)}"
     if found.state is CollectionState.FAILED:
-        told = f"The collection failed: {found.reason.rstrip('.') or 'the log of the server says why'}."
+        told = f"The collection failed. {found.reason.rstrip('.') or 'The log of the server says why'}."
         rest = " What was freed stays free; the same line goes on." if not found.is_dry_run else ""
         return "\n".join([*([columns(rows, "<>><")] if rows else []), told + rest])
     return f"{columns(rows, '<>><')}\n{_end(found)}" if rows else "nothing to free"

@@ -423,7 +423,7 @@ class StoreUnclaimed(Unavailable):
 
 
 class DeletionPaused(Unavailable):
-    """No object is deleted: {reason}."""
+    """No object was deleted: {reason}."""
 
     code = "deletion_paused"
 

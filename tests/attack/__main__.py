@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.attack.campaign import FIGURES, Campaign, Run
-from tests.attack.catalogue import CAMPAIGNS
+from tests.attack.catalogue import CAMPAIGNS, STORES
 from tests.servers.process import ServerMissing
 
 SECONDS = 60.0
@@ -28,9 +28,9 @@ def main() -> int:
     parser.epilog = f"campaigns:\n{listed}"
     parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help="which ones (default: all)")
     parser.add_argument("--seed", default=secrets.token_hex(4), help="the seed of an earlier run (default: a new one)")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"time per campaign ({SECONDS:g})")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"time per campaign and backend ({SECONDS:g})")
     parser.add_argument(
-        "--backend", help="where the data is kept, for campaigns with a choice: folder, s3, postgres, team"
+        "--backend", choices=STORES, help="where the data is kept, for campaigns with a choice (default: each in turn)"
     )
     parser.add_argument("--folder", help="keep data and logs in this new folder (default: a temporary one)")
     arguments = parser.parse_args()
@@ -40,10 +40,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="acai-attack-", ignore_cleanup_errors=True) as temporary:
         for name in arguments.campaigns or CAMPAIGNS:
             campaign = CAMPAIGNS[name]
-            home = Path(arguments.folder or temporary).absolute() / name
-            backend = arguments.backend if arguments.backend in campaign.backends else next(iter(campaign.backends), "")
-            run = Run(home, arguments.seed, arguments.seconds, backend, _say)
-            rows.append((campaign, run, *_carried_out(campaign, run)))
+            for backend in campaign.backends_for(arguments.backend):
+                home = Path(arguments.folder or temporary).absolute() / name / backend
+                run = Run(home, arguments.seed, arguments.seconds, backend, _say)
+                rows.append((campaign, run, *_carried_out(campaign, run)))
     _say(_table(rows))
     failed = [(campaign, run) for campaign, run, *_ in rows if run.violations]
     for campaign, run in failed:

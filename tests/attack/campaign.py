@@ -73,3 +73,9 @@ class Campaign:
     attack: Callable[[Run], None]
     backends: tuple[str, ...] = ()
     """Where it can keep its data; the first one is the default. Empty: it has no choice."""
+
+    def backends_for(self, named: str | None) -> tuple[str, ...]:
+        """Return the backends to run it on: the named one, or all. One that it does not have means its default."""
+        if named is None:
+            return self.backends or ("",)
+        return (named,) if named in self.backends else (self.backends or ("",))[:1]

@@ -510,7 +510,7 @@ def test_without_the_lease_content_is_read_and_written_and_never_deleted(
     before = everything(store)
     databases.days.go_on(timedelta(days=400))
     done = copy.lake.collections.collect(copy.member.project_id, copy.member.user_id)
-    assert (done.state, "No object is deleted" in done.reason) == (CollectionState.FAILED, True)
+    assert (done.state, "No object was deleted" in done.reason) == (CollectionState.FAILED, True)
     copy.abort(pending)
     kept = timedelta(days=1)
     assert not UploadCollector(copied, store, copy.lake.tidying, kept=kept, guard=guard).step()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.attack.campaign import Run
-from tests.attack.catalogue import CAMPAIGNS
+from tests.attack.catalogue import CAMPAIGNS, STORES
 from tests.servers.process import ServerMissing
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ SHORT = [
     if name not in WITH_TESTS_OF_THEIR_OWN
 ]
 TEAM = pytest.param("kills", "team", marks=[pytest.mark.s3, pytest.mark.postgres])
+
+
+def test_a_campaign_runs_on_each_of_its_backends_unless_one_is_named() -> None:
+    assert CAMPAIGNS["kills"].backends_for(None) == STORES
+    assert CAMPAIGNS["kills"].backends_for("team") == ("team",)
+    assert CAMPAIGNS["fuzz"].backends_for("team") == ("folder",)
+    assert CAMPAIGNS["access"].backends_for(None) == CAMPAIGNS["access"].backends_for("s3") == ("",)
 
 
 @pytest.mark.timeout(600)

@@ -268,8 +268,8 @@ def test_garbage_is_a_table_with_its_total() -> None:
 
 
 def test_a_collection_that_failed_says_why() -> None:
-    text = text_of(collection(state=CollectionState.FAILED, reason="the store is away"))
-    assert text.startswith("The collection failed: the store is away. What was freed")
+    text = text_of(collection(state=CollectionState.FAILED, reason="No object was deleted: the store is away."))
+    assert text.startswith("The collection failed. No object was deleted: the store is away. What was freed")
 
 
 def test_every_kind_of_garbage_has_its_sentence() -> None:

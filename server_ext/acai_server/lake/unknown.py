@@ -37,9 +37,8 @@ def sweep_unknown(run: Run, confirmed: int | None) -> None:
         run.report.add(GarbageKind.UNKNOWN, count, size_bytes)
         return
     if count != confirmed:
-        raise Conflict(
-            reason=f"{count:,} objects are unknown now, and the deletion of {confirmed} was confirmed; none was deleted"
-        )
+        unknown = "1 object is" if count == 1 else f"{count:,} objects are"
+        raise Conflict(reason=f"{unknown} unknown now, and the deletion of {confirmed} was confirmed; none was deleted")
     for page in _unknown(run):
         confirmed_page = [one for one in page if one.key in counted]  # what came since was not confirmed
         run.objects.delete_all(one.key for one in confirmed_page)
