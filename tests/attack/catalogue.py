@@ -20,7 +20,9 @@ CAMPAIGNS = {
     for one in (
         Campaign("kills", "clients and servers may be killed at any moment", existing.kills, STORES),
         Campaign("lives", "every job reaches one correct final state despite kills", existing.lives, STORES),
-        Campaign("fuzz", "no request is a fault, and each answer is as documented", existing.fuzz, ("folder", "postgres")),
+        Campaign(
+            "fuzz", "no request is a fault, and each answer is as documented", existing.fuzz, ("folder", "postgres")
+        ),
         Campaign("access", "unauthorised requests are refused, reveal nothing and change nothing", access),
         Campaign("restrictions", "users who fail either of two restrictions see nothing", restrictions),
         Campaign("forgeries", "forged crates and backups do no harm", forgeries),

@@ -170,7 +170,10 @@ def test_a_copy_of_a_running_database_reads_and_writes_and_deletes_nothing(
             assert GarbageKind.DELETED_FILES in freed(collect(second, dry_run=True))
             refused = other.acai("gc", ACAI_URL=second.server.root, ACAI_TOKEN=second.server.token)
             assert refused.returncode == 1, refused
-            assert "The collection failed. No object was deleted: it is not known yet whether a copy of this database" in refused.stdout
+            assert (
+                "The collection failed. No object was deleted: it is not known yet whether a copy of this database"
+                in refused.stdout
+            )
             other.write("new/z.txt", "new")
             second.shell("put", "new", "/new")
             assert second.cat("/new/z.txt") == b"new"
