@@ -39,22 +39,22 @@ class SpareRoom:
         self._size_bytes = size_bytes
         self._lock = threading.Lock()
         self._borrowers = 0
-        self._was_needed = False
-        """Whether it was given back and could not be taken again in full."""
+        self._owed_bytes = 0
+        """What was given back and could not be taken again in full."""
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Give the room back while the block runs, if the disk is full. Afterwards hold as much as there is."""
+        """Give the room back while the block runs, if less than that is free. Afterwards hold as much as there is."""
         with self._lock:
             self._borrowers += 1
-            if self._free_bytes() < LITTLE_BYTES:
+            if self._free_bytes() < max(LITTLE_BYTES, self._held_bytes()):
                 self._give_back()
         try:
             yield
         finally:
             with self._lock:
                 self._borrowers -= 1
-                if self._was_needed and not self._borrowers:
+                if self._owed_bytes and not self._borrowers:
                     self._allocate()
 
     def hold(self) -> None:
@@ -84,21 +84,23 @@ class SpareRoom:
             descriptor = os.open(self._path, os.O_WRONLY | os.O_NOFOLLOW)
         except OSError:
             return
+        held = self._held_bytes()
         try:
             os.ftruncate(descriptor, 0)
             os.fsync(descriptor)  # some file systems free blocks only when this is on the disk
-            self._was_needed = True
+            self._owed_bytes = max(self._owed_bytes, held)
         except OSError as error:
             _log.warning("The spare room on the disk cannot be given back: %s", error.strerror)
         finally:
             os.close(descriptor)
 
     def _allocate(self) -> None:
-        """Allocate the file. While the disk is full, take all that is free: nothing else may."""
+        """Allocate the file. What was given back is taken again before anything else fills the disk."""
         held = self._held_bytes()
         room = held + self._free_bytes()
-        self._was_needed = self._was_needed and room < self._size_bytes + LITTLE_BYTES
-        wanted = min(self._size_bytes, room if self._was_needed else room // SHARE)
+        wanted = max(min(self._owed_bytes, room), min(self._size_bytes, room // SHARE))
+        if room >= self._owed_bytes:
+            self._owed_bytes = 0
         if wanted < LEAST_BYTES or held >= wanted:
             return
         try:

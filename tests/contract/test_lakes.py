@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acai_jupyter.contract.ids import UploadId
 from acai_server.clock import Clock
 from acai_server.db import schema
 from acai_server.db.database import Database
@@ -27,7 +28,7 @@ from acai_server.testing.garbage_model import check_collections
 from acai_server.testing.keeping import NamesSuite
 from acai_server.testing.keeping_model import check_keeping
 from acai_server.testing.lake_model import check_sessions
-from acai_server.testing.lakes import SIGNER, LakeUser, packed
+from acai_server.testing.lakes import SIGNER, LakeUser, packed, rows
 from acai_server.testing.retention import RetentionSuite
 from acai_server.testing.tombstones import TombstoneSuite
 from acai_server.testing.uploads import SessionSuite
@@ -232,3 +233,18 @@ def test_an_abort_empties_the_sessions_folder(disk: DiskOfOnesOwn, tmp_path: Pat
     (folder / "1").write_bytes(b"content")
     disk.user.abort(upload.id)
     assert [path for path in (tmp_path / "objects").rglob("*") if path.is_file()] == []
+
+
+def test_the_records_of_one_large_object_are_dropped_in_pages(disk: DiskOfOnesOwn) -> None:
+    upload = disk.user.prepare({f"/{number}": b"%d" % number for number in range(10)})
+    database = disk.user.database
+    left = []
+    with database.reading() as work:
+        session = work.uploads.get(disk.user.member.project_id, UploadId(upload)).id
+    more = True
+    while more:
+        with database.writing() as work:
+            more = work.blobs.forget(session, 4)
+        left.append(rows(database, "blob"))
+    assert left == [6, 2, 0, 0, 0]
+    assert rows(database, "object") == 0

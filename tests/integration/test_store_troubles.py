@@ -368,6 +368,19 @@ def test_the_spare_room_is_allocated_given_back_and_held_again(tmp_path: Path) -
         assert room.warning() == ""
 
 
+def test_the_spare_room_is_lent_while_less_than_its_size_is_free(tmp_path: Path) -> None:
+    with small_disk(tmp_path, "64m") as disk:
+        room = SpareRoom(disk, 8 * MIB)
+        room.hold()
+        fill(disk / "ballast")
+        os.truncate(disk / "ballast", (disk / "ballast").stat().st_size - 3 * MIB)
+        assert free_bytes(disk) == 3 * MIB
+        with room.lent():
+            assert free_bytes(disk) == 11 * MIB
+        assert (disk / "spare").stat().st_blocks * 512 == 8 * MIB
+        assert free_bytes(disk) == 3 * MIB, "no more is taken than was held"
+
+
 @pytest.mark.parametrize(("size", "held"), [("4m", MIB // 2), ("256k", 0)])
 def test_of_a_small_disk_only_a_part_is_held(tmp_path: Path, size: str, held: int) -> None:
     with small_disk(tmp_path, size) as disk:

@@ -180,12 +180,16 @@ class BlobRecords:
         return {row[0] for row in batches.select_in(self._session, sql, keys, session)}
 
     def forget(self, session: SessionId, limit: int) -> bool:
-        """Drop the record of some of a session's objects; says whether there may be more."""
-        objects = list(self._session.scalars(select(ObjectRow.id).where(ObjectRow.session_id == session).limit(limit)))
-        for page in batches.pages(objects):
-            self._session.execute(delete(BlobRow).where(BlobRow.object_id.in_(page)))
-            self._session.execute(delete(ObjectRow).where(ObjectRow.id.in_(page)))
-        return bool(objects)
+        """Drop some records of a session's contents, then of its objects; says whether there may be more."""
+        of_session = select(ObjectRow.id).where(ObjectRow.session_id == session)
+        contents = select(BlobRow.id).where(BlobRow.object_id.in_(of_session)).limit(limit)
+        for row, query in ((BlobRow, contents), (ObjectRow, of_session.limit(limit))):
+            numbers = list(self._session.scalars(query))
+            for page in batches.pages(numbers):
+                self._session.execute(delete(row).where(row.id.in_(page)))
+            if numbers:
+                return True
+        return False
 
     def unchecked(self, before: datetime, limit: int) -> list[int]:
         """Return objects of sessions that were committed before a moment and were not hashed again yet."""

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from acai_server.lake.tidying import Tidying
 
 _OBJECTS_AT_ONCE = 100
-_CONTENTS_AT_ONCE = 5000
+_CONTENTS_AT_ONCE = 500
+"""On a full disk a transaction has only the spare room: SQLite may write 8 KiB for each row that it deletes."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acai_server.db.work import Work
     from acai_server.lake.collecting import Run
 
-_CHUNKS_AT_ONCE = 5000
+_CHUNKS_AT_ONCE = 500
 _OBJECTS_AT_ONCE = 500
 _KEYS_AT_ONCE = 1000
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from acai_server.lake.direct import DirectPath
     from acai_server.objects.protocol import ObjectStore
 
-_ROWS_AT_ONCE = 5000
+_ROWS_AT_ONCE = 500
+"""Few, as on a full disk a transaction has only the spare room."""
 _KEYS_AT_ONCE = 1000
 
 
