@@ -217,7 +217,7 @@ class Attempt:
         if self._environment:
             from acai_jupyter.agent.environments import variables
 
-            environment = variables(self._environment, environment)
+            environment = variables(self._environment, environment, self._around.folder)
         before = environment.get("PYTHONPATH")
         stand_in = os.path.join(agent, STAND_IN)
         environment["PYTHONPATH"] = before + os.pathsep + stand_in if before else stand_in

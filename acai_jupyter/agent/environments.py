@@ -158,11 +158,17 @@ class _Build:
         self._machine.listener.took(printed)
 
 
-def variables(path: str, known: Dict[str, str]) -> Dict[str, str]:
-    """Return a program's variables so that it finds an environment first."""
+def variables(path: str, known: Dict[str, str], folder: str) -> Dict[str, str]:
+    """Return a program's variables so that it finds an environment first.
+
+    Numba and Python cache compiled code next to its source, which would change an environment that is kept for other
+    jobs. Unless the job says otherwise, Numba caches in `folder`, and Python caches nothing.
+    """
     found = dict(known)
     found.pop("PYTHONHOME", None)
     found["VIRTUAL_ENV"] = path
+    found.setdefault("NUMBA_CACHE_DIR", os.path.join(folder, "numba-cache"))
+    found.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     found["PATH"] = os.path.join(path, "bin") + os.pathsep + found.get("PATH", os.defpath)
     return found
 

@@ -176,8 +176,8 @@ class AcaiApp(ClusterSettings, TeamSettings, ExtensionApp):
     spare_disk_mib = Int(
         64,
         min=0,
-        help="Room on the disk of the data folder, in MiB, that the server holds in its file spare. When less than that "
-        "is free, it is given back to what makes room and to a server that starts. 0: none is held.",
+        help="Room on the disk of the data folder, in MiB, that the server holds in its file spare. When less than "
+        "that is free, it is given back to what makes room and to a server that starts. 0: none is held.",
     ).tag(config=True)
     failed_folder_hours = Float(
         0.0,

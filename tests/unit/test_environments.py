@@ -81,6 +81,28 @@ def test_a_program_runs_in_an_environment_that_is_built_once(bench: Bench, tmp_p
     assert (second.status, b"uv" in second.log) == (0, False)
 
 
+def test_a_library_that_caches_compiled_code_does_not_change_the_environment(
+    bench: Bench, tmp_path: Path, wheels: Path
+) -> None:
+    compiles = (
+        "import os\n"
+        "folder = os.environ.get('NUMBA_CACHE_DIR') or os.path.join(os.path.dirname(__file__), '__pycache__')\n"
+        "os.makedirs(folder, exist_ok=True)\n"
+        "open(os.path.join(folder, 'index.nbi'), 'w').close()\n"
+    )
+    wheel(wheels, "compiles", "1.0", compiles)
+    lock = locked(tmp_path, "compiles")
+    for _ in range(2):
+        done = bench.end(start(bench, lock, "import compiles"))
+        assert (done.status, done.record["warnings"]) == (0, []), done.log
+    assert b"building" not in done.log
+    own = str(tmp_path / "own")
+    bench.environment = {"NUMBA_CACHE_DIR": own, "PYTHONDONTWRITEBYTECODE": ""}
+    done = bench.end(start(bench, lock, "import compiles, sys; print(sys.dont_write_bytecode)"))
+    assert (done.status, b"False" in done.log) == (0, True)
+    assert (tmp_path / "own" / "index.nbi").exists()
+
+
 @pytest.mark.usefixtures("wheels")
 def test_what_cannot_be_built_fails_the_job_with_the_reason(bench: Bench, tmp_path: Path) -> None:
     lock = locked(tmp_path, "tiny")
