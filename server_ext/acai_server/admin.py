@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import AcaiError
 from acai_server import admin_backups as backups
+from acai_server import admin_clock as clocks
 from acai_server import admin_repair as repairs
 from acai_server import admin_store as store
 from acai_server.admin_backups import database_of
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs.add_parser("kubernetes-role", help="print the Role that the server needs in its cluster, for kubectl apply")
     backups.declare(verbs)
     repairs.declare(verbs)
+    clocks.declare(verbs)
     store.declare(verbs)
     arguments = parser.parse_args(argv)
     try:
@@ -109,5 +111,6 @@ _VERBS: dict[str, Callable[[Settings, argparse.Namespace], Iterable[str]]] = {
     "kubernetes-role": lambda settings, _: [kubernetes_role(settings)],
     **backups.VERBS,
     **repairs.VERBS,
+    **clocks.VERBS,
     **store.VERBS,
 }

@@ -58,6 +58,15 @@ class ClockFile:
         with suppress(OSError):
             write_private(self._path, json.dumps(said))
 
+    def reset(self, now: datetime) -> bool:
+        """Let the next start believe this time, although records may be dated ahead; says whether it was written.
+
+        A record that is more than a day later than the mark is ignored, so with the mark a day back all later ones are.
+        """
+        mark = Mark(now - JUMP, now)
+        self.write(mark)
+        return self.read() == mark
+
 
 class ClockWatch(Periodic):
     """Compares the machine's clock with the time that passes, and keeps the mark."""
@@ -81,7 +90,7 @@ class ClockWatch(Periodic):
             self._clock.resume(mark.told, mark.doubted_since or mark.told)
         else:
             if mark.doubted_since is not None:
-                self._say(f"This machine's clock is right again; it was ahead from {_shown(mark.doubted_since)} on.")
+                self._say(f"This machine's clock is right again; it was ahead from {shown(mark.doubted_since)} on.")
             recorded = newest if newest is not None and newest - mark.told <= JUMP else mark.told
             self._continue_from(max(mark.told, recorded))
         self.step()
@@ -126,7 +135,7 @@ class ClockWatch(Periodic):
             self._clock.resume(newest, newest)
             return
         if newest - now > JUMP and oldest <= now:
-            self._say(f"Some records are dated up to {_shown(newest)}: the clock was ahead then. New ones are right.")
+            self._say(f"Some records are dated up to {shown(newest)}: the clock was ahead then. New ones are right.")
             return
         self._continue_from(newest)
 
@@ -153,8 +162,8 @@ def sentence(doubt: Doubt, now: datetime) -> str:
     days = (doubt.shown - now).total_seconds() / 86_400
     left = max(0.0, (doubt.accepted_at - now).total_seconds() / 86_400)
     return (
-        f"This machine's clock shows {_shown(doubt.shown)}, {days:,.0f} days later than it should; set it right. "
-        f"Until then times go on from {_shown(doubt.since)}, and nothing expires or is deleted early. If it is right, "
+        f"This machine's clock shows {shown(doubt.shown)}, {days:,.0f} days later than it should; set it right. "
+        f"Until then times go on from {shown(doubt.since)}, and nothing expires or is deleted early. If it is right, "
         f"wait: it is followed after {ACCEPTED_AFTER.days} days of running, of which {left:.1f} are left."
     )
 
@@ -166,5 +175,6 @@ def _moment(text: str) -> datetime:
     return found
 
 
-def _shown(moment: datetime) -> str:
+def shown(moment: datetime) -> str:
+    """Write a moment for people."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

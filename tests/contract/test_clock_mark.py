@@ -159,6 +159,24 @@ def test_a_month_away_is_an_absence_and_two_years_are_told_of(machine: Machine) 
         assert len(watch.notices()) == is_doubted
 
 
+def test_after_a_reset_the_clock_is_followed_although_all_records_are_ahead(machine: Machine) -> None:
+    machine.shown += YEARS
+    _, database, watch = machine.start()
+    tell(database, enter(database), "in 2036")
+    watch.stop()
+    for ahead in (YEARS, timedelta(hours=2)):
+        machine.shown = NOW + YEARS - ahead
+        clock, _, watch = machine.start()
+        assert clock.now() > machine.shown, "it stays ahead"
+        watch.stop()
+        assert machine.file.reset(machine.shown)
+        machine.go_on(timedelta(minutes=5))
+        clock, _, watch = machine.start()
+        assert clock.now() == machine.shown
+        assert watch.notices() == []
+        machine.file.write(Mark(NOW + YEARS, NOW + YEARS))
+
+
 @pytest.mark.parametrize(
     "said", ["", "[]", "{", '{"told": 1, "shown": 2, "doubted_since": 3}', '{"told": "2026-01-01"}']
 )

@@ -92,6 +92,22 @@ def test_all_contents_are_read_once_within_the_period_and_evenly(user: LakeUser,
     assert 19 <= counting.reads <= 20, "the next pass"
 
 
+def test_a_pass_that_was_begun_by_a_clock_years_ahead_does_not_stop_scrubbing(user: LakeUser, days: Days) -> None:
+    put(user)
+    ahead = timedelta(days=3650)
+    days.go_on(ahead)
+    with closing(Database(user.database.url.render_as_string(hide_password=False), Clock(days.now))) as database:
+        killed = Scrubber(database, user.objects, period=PERIOD, reads_content=True, rest=0.0)
+        run(killed)
+    days.go_on(-ahead)
+    counting = Counting(user.objects)
+    one = scrubber(user, counting)
+    for _ in range(3):
+        run(one)
+        days.go_on(PERIOD)
+    assert counting.reads >= 10
+
+
 def test_rotten_contents_are_found_and_the_others_stay_readable(user: LakeUser, days: Days) -> None:
     user.put({"/a": b"alpha", "/b": b"beta"})
     one = scrubber(user)

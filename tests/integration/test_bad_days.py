@@ -18,6 +18,7 @@ import pytest
 from tests.disks import fill, small_disk
 from tests.integration.lakes import add_user
 from tests.integration.places import Place, Server, until
+from tests.integration.test_backups import administer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -320,6 +321,24 @@ def test_times_are_right_again_once_the_clock_is(place: Place) -> None:
     (place.data / "clock.json").write_text(json.dumps({name: at.isoformat() for name, at in said.items()}))
     again = place.start()
     assert again.status().json["notices"][0].startswith("This machine's clock is right again; it was ahead from ")
+    number = again.ask("POST", JOBS, {"command": ["true"]}).json["number"]
+    assert again.get(f"{JOBS}/{number}")["created_at"][:10] == f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def test_an_operator_lets_a_server_whose_records_are_all_ahead_follow_the_clock_again(place: Place) -> None:
+    lived_in(place)
+    place.sql("UPDATE event SET created_at = '2136-01-01 00:00:00.000000'")
+    (place.data / "clock.json").unlink()
+    server = place.start()
+    assert "behind the newest record" in server.status().json["notices"][0]
+    assert "is using" in administer(place, "reset-clock", "--yes", status=6)
+    server.end()
+    found = administer(place, "reset-clock", status=2)
+    assert "The newest record is dated 2136-01-01 00:0" in found
+    assert f"this machine's clock shows {datetime.now(UTC):%Y-%m-%d}" in found
+    assert "The next start follows the machine's clock." in administer(place, "reset-clock", "--yes")
+    again = place.start()
+    assert again.status().json["notices"] == []
     number = again.ask("POST", JOBS, {"command": ["true"]}).json["number"]
     assert again.get(f"{JOBS}/{number}")["created_at"][:10] == f"{datetime.now(UTC):%Y-%m-%d}"
 

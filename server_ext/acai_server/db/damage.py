@@ -71,7 +71,8 @@ _DOUBTFUL = """
 """Naming the projects leads SQLite to `ix_blob_wrong`."""
 _WHOLE = "SELECT count(*), coalesce(sum(size_bytes), 0) FROM object WHERE emptied_at IS NULL"
 _CLAIM = """
-    UPDATE scrub_pass SET holder = ?, held_until = ? WHERE id = 1 AND (holder = ? OR held_until <= ?)"""
+    UPDATE scrub_pass SET holder = ?, held_until = ?
+    WHERE id = 1 AND (holder = ? OR held_until <= ? OR held_until > ?)"""
 OVERHEAD_BYTES = 64 * 1024
 """What opening an object counts for in a pass, in addition to its bytes."""
 
@@ -256,13 +257,18 @@ class DamageRecords:
     # -- the scrubber's pass
 
     def claim(self, holder: str, now: datetime, until: datetime) -> bool:
-        """Take the pass for a server until a moment; says whether it is this server's now."""
+        """Take the pass for a server until a moment; says whether it is this server's now.
+
+        What is dated ahead was written while the clock was wrong: such a claim has expired, and such a pass restarts.
+        """
         row = {"id": 1, "position": 0, "done_bytes": 0, "total_bytes": 0, "holder": "", "held_until": now}
         if not batches.select(self._session, "SELECT 1 FROM scrub_pass"):
             batches.insert_missing(self._session, ScrubPassRow, [row | {"began_at": now}])
         as_stored = batches.as_stored
-        moments = (as_stored(self._session, until), holder, as_stored(self._session, now))
-        taken = batches.changed(self._session, _CLAIM, holder, *moments)
+        end = as_stored(self._session, until)
+        taken = batches.changed(self._session, _CLAIM, holder, end, holder, as_stored(self._session, now), end)
+        if taken and self.scrub_pass().began_at > now:
+            self.begin_pass(now)
         return taken == 1
 
     def release(self, holder: str, now: datetime) -> None:
