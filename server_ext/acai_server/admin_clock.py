@@ -47,7 +47,7 @@ def reset_clock(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the data folder, so that no server starts meanwhile."""
+    """Hold the data folder, so that no server starts."""
     from acai_server.host import lock
 
     descriptor = lock(folder)
