@@ -23,7 +23,7 @@ from acai_server.lake.garbage import REMEMBERED, GarbageCollector
 from acai_server.objects.memory import MemoryObjectStore
 from acai_server.testing.collecting import GRACE, Days, chunks_of, collect, collections_of, remove_set, sizes
 from acai_server.testing.dying import Held
-from acai_server.testing.lakes import SIGNER, LakeUser, hash_of
+from acai_server.testing.lakes import SIGNER, LakeUser, claim_store, hash_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,6 +229,11 @@ def test_a_pack_that_is_gone_from_the_store_is_as_good_as_wrong(user: LakeUser, 
     user.remove("/x")
     days.go_on(GRACE)
     user.objects.delete_all(list(user.objects.keys("")))
+    with pytest.raises(AssertionError, match="it lacks the mark of this database"):
+        collect(user, Terms(grace=GRACE, dead_bytes=1))
+    with user.database.reading() as work:
+        assert not work.blobs.any_wrong(user.member.project_id)
+    claim_store(user)
     collect(user, Terms(grace=GRACE, dead_bytes=1))
     with user.database.reading() as work:
         assert work.blobs.any_wrong(user.member.project_id)

@@ -20,7 +20,7 @@ from acai_server.lake.collector import UploadCollector
 from acai_server.lake.direct import DirectPath
 from acai_server.objects.filesystem import FilesystemObjectStore
 from acai_server.objects.memory import MemoryObjectStore
-from acai_server.testing.lakes import SIGNER, LakeUser, hash_of, rows
+from acai_server.testing.lakes import SIGNER, LakeUser, claim_store, hash_of, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,6 +201,9 @@ def test_an_object_that_is_gone_is_as_good_as_wrong(user: LakeUser, days: Days) 
     user.put({"/x": b"one"})
     user.objects.delete(next(iter(user.objects.keys(""))))
     days.go_on(DELAY * 2)
+    check(user)
+    assert user.fetch("/x").files, "without its mark the store counts as away"
+    claim_store(user)
     check(user)
     with pytest.raises(BlobQuarantined):
         user.fetch("/x")
