@@ -129,7 +129,7 @@ class ReportedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file version that a reader could not read."""
 
     path: str
-    version: Annotated[int, msgspec.Meta(ge=1)]
+    version: Annotated[int, msgspec.Meta(ge=1, le=2**53 - 1)]
 
 
 class DamageReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -85,4 +85,4 @@ class CollectGarbage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     dry_run: bool = False
     unknown: bool = False
-    confirmed_count: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    confirmed_count: Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)] | None = None

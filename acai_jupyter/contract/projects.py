@@ -41,13 +41,13 @@ class Health(msgspec.Struct, frozen=True):
     """A server that answers."""
 
     status: Literal["ok"] = "ok"
-    warning: str = ""
-    """What keeps the server from doing all it should, although it answers; empty for nothing."""
 
 
 class Readiness(Health, frozen=True):
     """A server that can serve."""
 
+    warning: str = ""
+    """What keeps the server from doing all it should, although it answers; empty for nothing."""
     damaged_files: int | None = None
     """Stored contents that are known to be damaged in every copy; None where another server has the data."""
 

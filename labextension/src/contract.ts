@@ -1009,7 +1009,6 @@ export interface IGroupList {
  */
 export interface IHealth {
   status?: 'ok';
-  warning?: string;
 }
 
 /**

@@ -106,7 +106,7 @@ def test_possible_secrets_of_a_folder_stay_behind_and_are_named(
     expect(data.region).to_contain_text("There are no files yet", timeout=JOBS_MS)
     drop(data, folder)
     said = page.page.get_by_role("alert").filter(has_text="Not uploaded, as it may hold a secret: work/")
-    expect(said).to_contain_text("and 1 more. Upload the file itself, not its folder, to send it.")
+    expect(said).to_contain_text("and 1 more. To send one, upload the file itself.")
     expect(data.region.get_by_role("list", name="uploads under way")).to_contain_text("work to /1 new")
     page.photograph("secrets-left-out")
     data.region.get_by_label("Files to upload").set_input_files(str(folder / ".env"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+import pytest
+
 from acai_jupyter.contract.errors import AcaiError, BlobQuarantined
 from tests.integration.lakes import Lake
 from tests.integration.places import Place, fetch, until
@@ -54,7 +56,9 @@ def test_contents_are_hashed_again_after_as_many_seconds_as_are_set_and_a_wrong_
         raise AssertionError("other bytes than those that were recorded were handed out")
 
     said = until(quarantined, "the content being hashed again")
-    assert server.get("/v1/status")["user"]["name"] in said.message
+    assert "'/wrong:1'" in said.message
+    with pytest.raises(BlobQuarantined, match=f"uploaded by {server.get('/v1/status')['user']['name']}"):
+        found.cat("/wrong")
     place.write("right", CLAIMED)
     found.typed("put", "right", "/wrong")
     assert found.cat("/wrong") == CLAIMED

@@ -272,6 +272,8 @@ def test_of_what_a_server_stands_on_only_who_watches_it_is_told(team: Team) -> N
     assert str(team.server.place.data) in mine["disk"]
     assert theirs["database"] == theirs["object store"] == "works"
     assert set(mine) - set(theirs) >= {"disk"}
+    files = mine.pop("stored files"), theirs.pop("stored files")
+    assert files == ("no file is known to be damaged",) * 2
     assert not set(mine.values()) & set(theirs.values())
 
 

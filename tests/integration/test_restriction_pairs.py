@@ -189,6 +189,7 @@ UNRELATED = {
     "list_projects": "lists names of projects",
     "get_retention": "is a setting of the project",
     "get_upload": "has a random key, and only its user is answered",
+    "report_damage": "names damaged ones of the files that the caller named and may read; none of these is damaged",
     "get_collection": "has a random key, and users who do not see everything are refused",
     "list_users": "lists names, roles and quotas",
     "list_tokens": "lists the caller's own",

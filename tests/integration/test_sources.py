@@ -176,6 +176,6 @@ def test_a_comparison_has_no_more_rows_at_once_than_a_page(stocked: Server) -> N
 
 
 def test_a_commit_that_has_not_been_is_the_last_one(stocked: Server) -> None:
-    answer = sent(stocked, "resolve", {"sources": [{"op": "as_of", "spec": "/", "commit": 2**53}], "limit": 1})
+    answer = sent(stocked, "resolve", {"sources": [{"op": "as_of", "spec": "/", "commit": 2**53 - 1}], "limit": 1})
     assert answer.status == 200
     assert answer.json["pinned"][0]["commit"] < 100

@@ -7,6 +7,7 @@ import random
 import shutil
 from typing import TYPE_CHECKING
 
+from acai_jupyter.contract.uploads import UploadResult
 from tests.kills.clients import KILLED, UNREACHABLE, CommandLine, Ended, Process, RawLine
 from tests.kills.contents import ANYONE, Origin
 from tests.kills.oracle import Attempt
@@ -103,8 +104,11 @@ class LineWriter(Writer):
         ended = self._again(self._run, self._killed)
         if ended is None or self._attempt is None:
             return
-        result = json.loads(ended.out)
+        said = json.loads(ended.out)
+        result = {name: said[name] for name in UploadResult.__struct_fields__}
         self._attempt.answers.append(result)
+        if said["left_out_count"] or said["left_out"] or said["dropped"]:  # nothing in the folder is to be left out
+            self._oracle.wrong(f"{self.name}, line {self._counter}, left files out: {said}")
         if self._before and result["id"] != self._before[-1]:
             state = self._serving.state_of(self._before[-1])
             if state == "pending":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -55,7 +56,8 @@ def run(test: Callable[[], Awaitable[None]]) -> None:
     async def bounded() -> None:
         await asyncio.wait_for(test(), 60)
 
-    asyncio.run(bounded())
+    with ThreadPoolExecutor(1) as thread:  # other tests of this process may leave an event loop running
+        thread.submit(asyncio.run, bounded()).result()
 
 
 def test_one_user_holds_a_share_of_the_threads_and_others_come_before_their_queue() -> None:

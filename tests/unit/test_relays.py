@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,15 @@ from acai_server.api.streams import fetched
 from acai_server.engine.read_limit import ClientLeft
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
 SIZE = 8 * 1024 * 1024
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    """Run a test in a thread: other tests of this process may leave an event loop running."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, test).result()
 
 
 @contextmanager
@@ -85,7 +92,7 @@ def test_a_relay_gives_up_a_server_that_does_not_answer() -> None:
         await asyncio.sleep(0)
 
     with other_server(serve) as url:
-        asyncio.run(test(url))
+        run(test(url))
 
 
 def test_a_relay_gives_up_a_server_that_takes_no_more_of_the_body() -> None:
@@ -105,7 +112,7 @@ def test_a_relay_gives_up_a_server_that_takes_no_more_of_the_body() -> None:
         await asyncio.sleep(0)
 
     with other_server(serve) as url:
-        asyncio.run(test(url))
+        run(test(url))
 
 
 def test_a_cancelled_relay_closes_its_connection_and_says_that_the_client_left() -> None:
@@ -131,7 +138,7 @@ def test_a_cancelled_relay_closes_its_connection_and_says_that_the_client_left()
 
     loops: list[asyncio.AbstractEventLoop] = []
     with other_server(serve) as url:
-        asyncio.run(test(url))
+        run(test(url))
 
 
 def test_a_stream_gives_up_a_server_that_falls_silent() -> None:

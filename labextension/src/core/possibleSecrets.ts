@@ -1,4 +1,6 @@
 import { SECRET_NAMES } from './secretNames';
+import { oneLine } from './text';
+import { trans } from './translation';
 import type { IGivenFile } from './upload';
 
 /** The strongest first. */
@@ -40,4 +42,30 @@ function isPossibleSecret(path: string): boolean {
     );
     return deciding !== undefined && !deciding.isHarmless;
   });
+}
+
+const NAMED = 3;
+/** JupyterLab cuts off what a notification says beyond this. */
+const MOST_CHARACTERS = 140;
+
+/** Say in a notification which files stayed behind, and how to send one: as many names as leave room for that. */
+export function leftOut(secrets: readonly string[]): string {
+  const names = secrets.slice(0, NAMED).map(oneLine);
+  const saying = (named: readonly string[]) =>
+    sentenceOf(named, secrets.length - named.length);
+  while (names.length > 1 && saying(names).length > MOST_CHARACTERS) {
+    names.pop();
+  }
+  const excess = saying(names).length - MOST_CHARACTERS;
+  return saying(
+    excess > 0 ? names.map(name => `…${name.slice(excess + 1)}`) : names
+  );
+}
+
+function sentenceOf(names: readonly string[], more: number): string {
+  const named = names.join(', ');
+  return trans.__(
+    'Not uploaded, as it may hold a secret: %1. To send one, upload the file itself.',
+    more > 0 ? trans._n('%2 and %1 more', '%2 and %1 more', more, named) : named
+  );
 }

@@ -74,6 +74,8 @@ OF_BODIES = (
     "files",
     "undo",
     "dry_run",
+    "unknown",
+    "confirmed_count",
     "keep_last",
     "keep_days",
 )
