@@ -50,7 +50,8 @@ def test_the_configuration_of_a_server_is_that_of_its_administration(place: Plac
     assert f"{place.home}/of-jupyter/acai.db is now at" in administer(place, "migrate")
     file = place.write("acai_config.py", f"c = get_config()\nc.AcaiApp.data_folder = '{place.home}/named'\n")
     server = place.start(f"--config={file}", program="acai")
-    assert server.ask("POST", "/v1/projects", {"name": "lab", "admin": "ann"}).status == 201
+    token = (place.home / "named" / "token").read_text()
+    assert server.ask("POST", "/v1/projects", {"name": "lab", "admin": "ann"}, token=token).status == 201
     assert f"{place.home}/named/acai.db is at" in administer(place, "--config", str(file), "migrate")
     assert "name lab admin ann" in administer(place, "--config", "acai_config.py", "audit")
     assert not (place.data / "acai.db").exists()
