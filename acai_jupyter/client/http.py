@@ -15,7 +15,7 @@ import msgspec
 from acai_jupyter._version import __version__
 from acai_jupyter.client import finite
 from acai_jupyter.client.connection import Connection, find_connection
-from acai_jupyter.contract import endpoints
+from acai_jupyter.contract import decoding, endpoints
 from acai_jupyter.contract.endpoints import BASE, Endpoint
 from acai_jupyter.contract.errors import (
     ServerSilent,
@@ -123,7 +123,7 @@ class Client:
 
         data = _patiently(asked)
         try:
-            return msgspec.json.decode(data, type=endpoint.response)
+            return decoding.from_json(data, endpoint.response)
         except msgspec.MsgspecError as error:
             raise Unavailable(reason=f"its answer is not understood ({error})") from error
 
@@ -175,7 +175,7 @@ def _away(url: str, error: TransferError) -> Unavailable:
 
 def _json(data: bytes) -> Any:
     try:
-        return msgspec.json.decode(data)
+        return decoding.plain_json(data)
     except msgspec.MsgspecError:
         return None
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
+from acai_jupyter.contract import decoding
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -90,7 +92,7 @@ class Memory:
 
     def _read(self) -> State:
         try:
-            state = msgspec.json.decode(self._path.read_bytes(), type=State)
+            state = decoding.from_json(self._path.read_bytes(), State)
         except (OSError, msgspec.MsgspecError):
             return State()
         if state.files is not None and not self._is_whole(state.files, state.files_bytes):
@@ -123,7 +125,7 @@ class Memory:
         with suppress(OSError, msgspec.MsgspecError), (self._folder / self.state.files).open("rb") as stream:
             while header := stream.read(_HEADER_BYTES):
                 block = stream.read(int.from_bytes(header, "big"))
-                yield from msgspec.msgpack.decode(block, type=list[KnownFile])
+                yield from decoding.from_msgpack(block, list[KnownFile])
 
     def begin(self) -> FileList:
         """Begin the list of an upload."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from acai_jupyter.client.filesets import ref_of
-from acai_jupyter.contract import endpoints
+from acai_jupyter.contract import decoding, endpoints
 from acai_jupyter.contract.errors import Conflict, Unavailable
 from acai_jupyter.contract.ids import JobNumber
 from acai_jupyter.contract.lineage import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.lineage import ExportFormat
     from acai_jupyter.contract.provenance import Graph
 
-_LINES = msgspec.json.Decoder(ClosureLine)
+_LINES = decoding.json_decoder(ClosureLine)
 MOST = 1_000_000
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from acai_jupyter.client.connection import Connection
 from acai_jupyter.client.http import Client
-from acai_jupyter.contract import sign_in
+from acai_jupyter.contract import decoding, sign_in
 from acai_jupyter.contract.errors import BadRequest, NotSignedIn, ServerUnreachable
 from acai_jupyter.transfer.connections import Connections
 from acai_jupyter.transfer.errors import Refused, TransferError
@@ -103,7 +103,7 @@ class _Issuer:
 
 def _document(body: bytes) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(body)
+        found = decoding.plain_json(body)
     except msgspec.DecodeError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import (
     AcaiError,
     BadRequest,
@@ -62,7 +63,7 @@ def _of_transfer(error: TransferError, source: str) -> AcaiError:
     if type(error) is TransferError:  # neither the store's fault nor that of the way there
         return NotWritten(reason=str(error))
     with suppress(msgspec.DecodeError):
-        told = from_body(msgspec.json.decode(error.answer), error.status)
+        told = from_body(decoding.plain_json(error.answer), error.status)
         if not isinstance(told, Unavailable):
             return told
     return StoreUnavailable(reason=str(error))

@@ -17,7 +17,7 @@ from acai_jupyter.commands.missing import TITLES, hints
 from acai_jupyter.commands.results import Result
 from acai_jupyter.commands.snapshots import of_jobs, project_of
 from acai_jupyter.commands.units import ago, duration, money, size
-from acai_jupyter.contract import endpoints
+from acai_jupyter.contract import decoding, endpoints
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.metadata import (
@@ -148,7 +148,7 @@ def conditions_of(given: Sequence[dict[str, Any]]) -> list[Condition]:
 
 def _condition_of(given: Any, number: int) -> Condition:
     try:
-        return msgspec.convert(given, Condition)
+        return decoding.convert(given, Condition)
     except msgspec.ValidationError as error:
         key = given.get("key") if isinstance(given, dict) else None
         if isinstance(key, str):
@@ -190,7 +190,7 @@ def _no_change(word: str) -> BadRequest:
 
 def _check_key(key: str) -> bool:
     try:
-        return bool(msgspec.convert(key, Key))
+        return bool(decoding.convert(key, Key))
     except msgspec.ValidationError as error:
         reason = (
             f"'{key[:80]}' is no key: one starts with a letter and has letters, digits, '_', '.' and '-', at most 128"
@@ -295,7 +295,7 @@ def annotation(
     before = {key: None if value is None else _of_python(key, value) for key, value in expect.items()}
     change = {"thing": "", "delete": delete, "add_labels": add, "remove_labels": remove}
     try:
-        checked = msgspec.convert(change | {"set": dict.fromkeys(plain, 0)}, ThingChange)
+        checked = decoding.convert(change | {"set": dict.fromkeys(plain, 0)}, ThingChange)
     except msgspec.ValidationError as error:
         raise BadRequest(reason=str(error)) from error
     return replace(checked, set=plain, expect=before)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -35,7 +37,7 @@ class TrustedFile(msgspec.Struct, frozen=True):
 def decoded(data: bytes) -> list[TrustedFile]:
     """Read the list; one that cannot be read trusts nothing."""
     try:
-        return msgspec.json.decode(data, type=list[TrustedFile])
+        return decoding.from_json(data, list[TrustedFile])
     except msgspec.MsgspecError:
         return []
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.environments import Lock
 from acai_jupyter.contract.jobs import Usage
 from acai_jupyter.contract.uploads import HashText, Size
@@ -114,8 +115,8 @@ def write_launch(document: LaunchDocument, files: Iterable[InputFile]) -> bytes:
 def read_launch(body: bytes) -> tuple[LaunchDocument, list[InputFile]]:
     """Read what an agent reads."""
     first, *others = body.split(b"\n")
-    document = msgspec.json.decode(first, type=LaunchDocument)
-    return document, [msgspec.json.decode(line, type=InputFile) for line in others]
+    document = decoding.from_json(first, LaunchDocument)
+    return document, [decoding.from_json(line, InputFile) for line in others]
 
 
 class OutputFile(msgspec.Struct, frozen=True, array_like=True, gc=False):

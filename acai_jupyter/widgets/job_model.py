@@ -8,7 +8,7 @@ import msgspec
 
 from acai_jupyter.client.submissions import Submitting
 from acai_jupyter.commands import graph_forms, job_cards, job_sentences
-from acai_jupyter.contract import endpoints
+from acai_jupyter.contract import decoding, endpoints
 from acai_jupyter.contract.drawings import DrawGraph
 from acai_jupyter.contract.errors import AcaiError
 from acai_jupyter.contract.jobs import Progress, Usage
@@ -108,7 +108,7 @@ class JobModel:
     def _goes_on(self, event: Event) -> bool:
         """Take the progress of the attempt that is known; says whether it was of that one."""
         try:
-            told = msgspec.convert(event.details, Progress)
+            told = decoding.convert(event.details, Progress)
         except msgspec.ValidationError:
             return False
         last = self.job.attempts[-1] if self.job.attempts else None

@@ -6,6 +6,7 @@ import os
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.accounts import IssuedToken
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import ServerUnreachable, from_body
@@ -33,8 +34,8 @@ def sign_in(url: str) -> str:
         raise ServerUnreachable(where=f" at {url}") from error
     try:
         if answer.status == SIGN_IN.status:
-            return msgspec.json.decode(answer.data, type=IssuedToken).secret
-        said = msgspec.json.decode(answer.data)
+            return decoding.from_json(answer.data, IssuedToken).secret
+        said = decoding.plain_json(answer.data)
     except msgspec.MsgspecError as error:
         raise ServerUnreachable(where=f" at {url}: what answers there is something else") from error
     raise from_body(said, answer.status)

@@ -23,6 +23,7 @@ from tornado.http1connection import HTTP1Connection
 from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError, stream_request_body
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.endpoints import Access, Endpoint
 from acai_jupyter.contract.errors import (
     AcaiError,
@@ -407,7 +408,7 @@ class BaseHandler(APIHandler):
             if name not in ("token", "_xsrf", "no_track_activity") and not name.isdecimal()
         }
         try:
-            return msgspec.convert(values, self.endpoint.query, strict=False)
+            return decoding.convert(values, self.endpoint.query, strict=False)
         except msgspec.ValidationError as error:
             raise refusal(error) from error
 
@@ -425,7 +426,7 @@ class BaseHandler(APIHandler):
         if wanted is None:
             return None
         try:
-            return msgspec.json.decode(self.sent_body(), type=wanted)
+            return decoding.from_json(self.sent_body(), wanted)
         except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise refusal(error) from error
         except RecursionError as error:

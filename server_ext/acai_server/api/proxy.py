@@ -18,7 +18,7 @@ from tornado.simple_httpclient import SimpleAsyncHTTPClient
 from tornado.tcpclient import TCPClient
 from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
 
-from acai_jupyter.contract import account_endpoints, endpoints
+from acai_jupyter.contract import account_endpoints, decoding, endpoints
 from acai_jupyter.contract.accounts import Project, ProjectList
 from acai_jupyter.contract.endpoints import BASE
 from acai_jupyter.contract.errors import NotSignedIn, ServerUnreachable, SettingsBroken, from_body
@@ -335,7 +335,7 @@ async def follow(handler: BaseHandler, upstream: Upstream) -> WebSocketClientCon
 
 def _json(body: bytes) -> Any:
     try:
-        return msgspec.json.decode(body)
+        return decoding.plain_json(body)
     except msgspec.DecodeError:
         return None
 
@@ -352,7 +352,7 @@ def authorization(handler: BaseHandler, upstream: Upstream) -> str:
 
 async def _with_kept(body: bytes, handler: BaseHandler, upstream: Upstream) -> bytes:
     """Add the projects that other tokens open which this user has kept for the same server."""
-    page = msgspec.json.decode(body, type=ProjectList)
+    page = decoding.from_json(body, ProjectList)
     listed = {one.name for one in page.projects if one.role is not None}
     tokens = {name: token for name, token in logins.kept(upstream.url).items() if name not in listed}
     after, last = handler.get_query_argument("after", ""), page.next
@@ -369,12 +369,12 @@ async def _listed(upstream: Upstream, token: str) -> list[Project]:
     headers = {"Authorization": f"Bearer {token}", FORWARDED: "1"}
     try:
         answer = await AsyncHTTPClient().fetch(HTTPRequest(address, headers=headers, follow_redirects=False))
-        return msgspec.json.decode(answer.body, type=ProjectList).projects
+        return decoding.from_json(answer.body, ProjectList).projects
     except (OSError, TimeoutError, HTTPClientError, msgspec.MsgspecError):
         return []
 
 
 def _attached(body: bytes, notices: Sequence[str]) -> bytes:
     """Add how this server relates to the data. As plain JSON: the other server may be of another version."""
-    status = msgspec.json.decode(body)
+    status = decoding.plain_json(body)
     return msgspec.json.encode(status | {"mode": "attached", "notices": [*notices, *status.get("notices", [])]})

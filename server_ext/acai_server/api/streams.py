@@ -9,6 +9,7 @@ import msgspec
 import urllib3
 from jupyter_server.auth.decorator import allow_unauthenticated  # the base handler's `prepare` does the refusing
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import AcaiError, ServerUnreachable, SettingsBroken, from_body
 from acai_server.api.base import BaseHandler
 from acai_server.api.call import Call
@@ -93,7 +94,7 @@ def fetched(address: str, headers: dict[str, str], *, timeout_seconds: float = T
 
 def _refusal(answer: urllib3.BaseHTTPResponse) -> AcaiError:
     try:
-        body = msgspec.json.decode(answer.read(PIECE))
+        body = decoding.plain_json(answer.read(PIECE))
     except msgspec.DecodeError:
         body = None
     return from_body(body, answer.status)

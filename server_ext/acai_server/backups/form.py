@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import BadRequest
 from acai_server.db.dumps import PAGE, Column
 
@@ -109,17 +110,17 @@ def pages(folder: Path, table: str) -> Iterator[tuple[list[Column], list[tuple[A
     path = folder / f"{table}.jsonl.gz"
     with gzip.open(path, "rb") as file:
         try:
-            head = msgspec.json.decode(_line(file), type=_Head)
+            head = decoding.from_json(_line(file), _Head)
             _check_head(head, table)
             row: Any = tuple[tuple(_TYPES[column.kind] for column in head.columns)]  # type: ignore[misc]  # made as it runs
-            decoder = msgspec.json.Decoder(row)
+            decoder = decoding.json_decoder(row)
         except (msgspec.MsgspecError, ValueError, EOFError, zlib.error, OSError) as error:
             raise BadRequest(f"{path} does not begin like a table's records: {error}. Use another backup.") from error
         while page := _page(path, file, decoder):
             yield head.columns, page
 
 
-def _page(path: Path, file: gzip.GzipFile, decoder: msgspec.json.Decoder[Any]) -> list[tuple[Any, ...]]:
+def _page(path: Path, file: gzip.GzipFile, decoder: decoding.JsonDecoder[Any]) -> list[tuple[Any, ...]]:
     try:
         return [decoder.decode(line) for line in islice(iter(lambda: _line(file), b""), PAGE)]
     except (msgspec.MsgspecError, ValueError, EOFError, zlib.error, OSError) as error:
@@ -155,7 +156,7 @@ OBJECT_COLUMNS = [Column("key", "plain"), Column("size_bytes", "plain"), Column(
 def read_note(folder: Path) -> Note:
     """Read what a backup is; one that is not whole is refused."""
     try:
-        note = msgspec.json.decode((folder / NOTE).read_bytes(), type=Note)
+        note = decoding.from_json((folder / NOTE).read_bytes(), Note)
     except OSError as error:
         reason = f"{folder} holds no whole backup: {NOTE} cannot be read ({error.strerror})"
         raise BadRequest(f"{reason}. Let the backup come to its end, or name another folder.") from error

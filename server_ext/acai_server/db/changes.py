@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from sqlalchemy import func, select
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.metadata import Change
 from acai_server.db import batches
 from acai_server.db.tables import AttributeChangeRow, UserRow
@@ -78,4 +79,4 @@ class ChangeRecords:
 
 
 def _change(number: int, at: datetime, user: str, changes: dict[str, Any]) -> Change:
-    return msgspec.convert({"number": number, "at": at, "user": user, **changes}, Change)
+    return decoding.convert({"number": number, "at": at, "user": user, **changes}, Change)

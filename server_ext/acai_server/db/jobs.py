@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from sqlalchemy import select, update
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import JobNotFound
 from acai_jupyter.contract.ids import AttemptId, FileSetVersionId, JobId, JobNumber, ProjectId, UserId
 from acai_jupyter.contract.jobs import CreateJob
@@ -329,7 +330,7 @@ class JobRecords:
             number=JobNumber(row.number),
             state=JobState(row.state),
             reason=row.reason,
-            request=msgspec.convert(rows.as_json(row.request), CreateJob),
+            request=decoding.convert(rows.as_json(row.request), CreateJob),
             inputs=self._inputs(row.id) if inputs is None else inputs,
             vcpu=row.vcpu,
             memory_bytes=row.memory_bytes,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from sqlalchemy import func, select, update
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.ids import JobNumber, ProjectId, UserId
 from acai_jupyter.contract.jobs import CreateJob
 from acai_jupyter.contract.profilings import CreateProfiling
@@ -136,7 +137,7 @@ def _stored(row: ProfilingRow) -> StoredProfiling:
         ProjectId(row.project_id),
         UserId(row.user_id),
         row.number,
-        msgspec.convert(row.request, CreateProfiling),
+        decoding.convert(row.request, CreateProfiling),
         row.sentence,
         row.has_failed,
         row.created_at,
@@ -151,7 +152,7 @@ def _run(row: Any) -> ProfiledRun:
         number=JobNumber(number),
         state=JobState(state),
         reason=reason,
-        request=msgspec.convert(rows.as_json(request), CreateJob),
+        request=decoding.convert(rows.as_json(request), CreateJob),
         price_book=book,
         held=told.get("held") or [],
         ran_out_of_memory=bool(told.get("ran_out_of_memory")),

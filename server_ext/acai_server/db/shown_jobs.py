@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import JobNotFound
 from acai_jupyter.contract.ids import FileSetVersionId, JobId, JobNumber, ProjectId
 from acai_jupyter.contract.jobs import Attempt, CreateJob, Job, JobRequest, Transfer, Transition, Usage
@@ -97,7 +98,7 @@ class ShownJobs:
         """Return what was asked for, with every input by its version, and what the last attempt ran with."""
         row = self._row(project, number)
         around = _Around(self._session, [row])
-        request, ran = msgspec.json.decode(row.request, type=CreateJob), around.attempts[row.id]
+        request, ran = decoding.from_json(row.request, CreateJob), around.attempts[row.id]
         data, code, variables = _inputs(row, around)
         pinned = msgspec.structs.replace(request, code=code, variables=variables)
         return JobRequest(
@@ -131,7 +132,7 @@ def _inputs(row: Any, around: _Around) -> tuple[list[str], str | None, str | Non
 
 
 def _job(row: Any, around: _Around) -> Job:
-    request = msgspec.json.decode(row.request, type=CreateJob)
+    request = decoding.from_json(row.request, CreateJob)
     data, code, variables = _inputs(row, around)
     given = around.attributes.get(row.id, {})
     earlier = None if row.answered_by_id is None else around.earlier.get(row.answered_by_id)
@@ -193,8 +194,8 @@ def _attempt(row: Any, steps: list[Transition]) -> Attempt:
         log_bytes=seen.get("log_bytes") if row.log_bytes is None else row.log_bytes,
         machine=row.machine,
         held=seen.get("held", []),
-        usage=None if usage is None else msgspec.convert(usage, Usage),
-        transfer=msgspec.convert(seen["transfer"], Transfer) if seen.get("transfer") else None,
+        usage=None if usage is None else decoding.convert(usage, Usage),
+        transfer=decoding.convert(seen["transfer"], Transfer) if seen.get("transfer") else None,
         environment=seen.get("environment", {}),
         warnings=seen.get("warnings", []),
         tag_misses=as_json(row.tag_misses) or [],

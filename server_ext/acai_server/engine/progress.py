@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.jobs import Progress, Transfer
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def displays_sent(said: dict[str, Any]) -> int:
 
 def _displays(said: Any) -> tuple[int, int]:
     try:
-        times, size_bytes = msgspec.convert(said, tuple[int, int])
+        times, size_bytes = decoding.convert(said, tuple[int, int])
     except msgspec.ValidationError:
         return 0, 0
     return (times, size_bytes) if 0 <= times < _MOST and 0 <= size_bytes < _MOST else (0, 0)
@@ -87,7 +88,7 @@ def _displays(said: Any) -> tuple[int, int]:
 
 def _sample(said: Any) -> Sample | None:
     try:
-        found = msgspec.convert(said, Sample)
+        found = decoding.convert(said, Sample)
     except msgspec.ValidationError:
         return None
     return found if all(math.isfinite(number) and 0 <= number < _MOST for number in found) else None
@@ -95,8 +96,8 @@ def _sample(said: Any) -> Sample | None:
 
 def _transfer(said: Any) -> Transfer | None:
     try:
-        state, done, total = msgspec.convert(said, tuple[str, int, int])
-        found = msgspec.convert({"state": state, "done_bytes": done, "total_bytes": total}, Transfer)
+        state, done, total = decoding.convert(said, tuple[str, int, int])
+        found = decoding.convert({"state": state, "done_bytes": done, "total_bytes": total}, Transfer)
     except msgspec.ValidationError:
         return None
     return found if max(abs(done), abs(total)) < _MOST else None

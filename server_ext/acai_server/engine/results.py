@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import BadPath, ObjectNotFound
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.launch import LAUNCH_VERSION, OutputFile, ResultRecord
@@ -26,7 +27,7 @@ def read_result(objects: ObjectStore, job: StoredJob, attempt: StoredAttempt | i
     """
     body = objects.get(slot_key(job, attempt, "result", rank=rank), 0, MAX_RESULT_BYTES)
     try:
-        result = msgspec.json.decode(body, type=ResultRecord)
+        result = decoding.from_json(body, ResultRecord)
     except RecursionError as error:
         raise BadPath(path="result", reason="it is nested too deeply") from error
     if result.version != LAUNCH_VERSION:

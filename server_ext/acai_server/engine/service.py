@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import Conflict, ObjectNotFound
 from acai_jupyter.contract.jobs import Displays, JobPage, LogPlace
 from acai_jupyter.contract.templates import template_of
@@ -205,7 +206,7 @@ class Engine:
             return Displays([])
         try:
             body = self._objects.get(slot_key(job, attempt, "displays"), 0, MAX_DISPLAYS_BYTES)
-            found: list[dict[str, Any]] = msgspec.json.decode(body, type=list[dict[str, Any]])
+            found: list[dict[str, Any]] = decoding.from_json(body, list[dict[str, Any]])
         except (ObjectNotFound, msgspec.MsgspecError):  # a program can write anything there
             return Displays([])
         return Displays(found)

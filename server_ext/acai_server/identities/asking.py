@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 import urllib3
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import Unavailable
 
 SECONDS = 10.0
@@ -25,7 +26,7 @@ def ask(url: str, headers: dict[str, str] | None = None) -> tuple[int, dict[str,
     except urllib3.exceptions.HTTPError as error:
         raise Unavailable(reason=f"{urlsplit(url).netloc}, which says who people are, does not answer") from error
     try:
-        found = msgspec.json.decode(body)
+        found = decoding.plain_json(body)
     except msgspec.DecodeError:
         found = {}
     return answer.status, found if isinstance(found, dict) else {}

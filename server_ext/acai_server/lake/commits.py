@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import BadRequest, BytesMissing, Conflict
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import Sha256
@@ -201,7 +202,7 @@ def answer(stored: StoredUpload) -> UploadResult:
     """Return what a session's commit did, if it did."""
     if stored.result is None:
         raise Conflict(reason=f"the upload session is {stored.state.value}")
-    return msgspec.convert(stored.result, UploadResult)
+    return decoding.convert(stored.result, UploadResult)
 
 
 def _edited(

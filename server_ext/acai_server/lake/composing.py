@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import Conflict
 from acai_jupyter.contract.filesets import Comparison, CreatedFileSet, Resolved, check_files, check_note
 from acai_jupyter.contract.specs import SetRef, check_name
@@ -74,7 +75,7 @@ class Prepared:
     def _told(self, sources: list[Source]) -> list[Any] | None:
         """The sources by their versions, so that the same can be made of others later; none when they are too many."""
         pinned = msgspec.json.encode(self.meanings.pinned(sources))
-        return msgspec.json.decode(pinned) if len(pinned) <= MAX_SOURCES_BYTES else None
+        return decoding.plain_json(pinned) if len(pinned) <= MAX_SOURCES_BYTES else None
 
 
 class Composing:

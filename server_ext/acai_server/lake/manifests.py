@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.filesets import Entry
 from acai_jupyter.contract.ids import Sha256
 
@@ -30,7 +31,7 @@ Item = tuple[Any, ...]
 """A leaf or a branch: what they begin with orders them."""
 
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(type=tuple[list[Leaf], list[Branch]])
+_DECODER = decoding.msgpack_decoder(tuple[list[Leaf], list[Branch]])
 
 
 class Builder:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.query.lexer import is_text
 from acai_server.db.search import Cursor
@@ -51,7 +52,7 @@ def decode(text: str, request: FindThings) -> Mark | None:
     if not text:
         return None
     try:
-        kept = msgspec.msgpack.decode(urlsafe_b64decode(text), type=_Kept)
+        kept = decoding.from_msgpack(urlsafe_b64decode(text), _Kept)
     except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
         raise BadRequest(reason="'after' is not the 'next' of a page") from error
     if kept.of != _fingerprint(request) or kept.given < 0 or not _is_plain(kept):

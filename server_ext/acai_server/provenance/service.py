@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import JobNotFound
 from acai_jupyter.contract.lineage import Affected, LineageDirection
 from acai_jupyter.contract.provenance import MadeOf
@@ -75,7 +76,7 @@ class Provenance:
         """Return what somebody made a set of."""
         with self._database.reading() as work:
             stored = _found(work, project, ref)
-            return msgspec.convert({"sources": work.actions.sources_of(stored.id)}, MadeOf)
+            return decoding.convert({"sources": work.actions.sources_of(stored.id)}, MadeOf)
 
     def uses(self, project: ProjectId, ref: str, before: str | None, limit: int) -> Graph:
         """Return a page of the actions that used a set, the newest first, with all that they made of what."""

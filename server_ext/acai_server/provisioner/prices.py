@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import BadSetting, JobRefused
 from acai_jupyter.contract.prices import MIB, MachineType, PriceBook, PriceBooks, PriceBookVersion
 from acai_server.provisioner.catalogues import Catalogue
@@ -184,7 +185,7 @@ def check_holes(path: str, book: PriceBook, limits: ResourceLimits) -> None:
 
 def _of_json(path: str, text: str) -> PriceBook:
     try:
-        return msgspec.json.decode(text, type=PriceBook)
+        return decoding.from_json(text, PriceBook)
     except msgspec.MsgspecError as error:
         raise _refused(path, str(error)) from error
 
@@ -222,7 +223,7 @@ def _machine(path: str, number: int, row: dict[str | Any, str | Any]) -> Machine
         "gpu_type": (row.get("gpu_type") or "").strip(),
     }
     try:
-        return msgspec.convert(fields, MachineType)
+        return decoding.convert(fields, MachineType)
     except msgspec.ValidationError as error:
         raise _refused(path, f"line {number}: {error}") from error
 
@@ -246,7 +247,7 @@ def _check(path: str, book: PriceBook) -> None:
 
 
 def _as_book(content: dict[str, Any]) -> PriceBook:
-    return msgspec.convert(content, PriceBook)
+    return decoding.convert(content, PriceBook)
 
 
 def _refused(path: str, reason: str) -> BadSetting:

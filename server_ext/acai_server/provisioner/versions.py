@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acai_jupyter._version import __version__
+from acai_jupyter.contract import decoding
 from acai_server.db.runs import StoredRun  # noqa: TC001 (msgspec reads it)
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def packed(text: bytes) -> bytes:
 
 def again(kept: bytes, prices: Prices) -> Knowledge:
     """Make the model again that a version was."""
-    return _made(msgspec.json.decode(zlib.decompress(kept), type=Known), prices)
+    return _made(decoding.from_json(zlib.decompress(kept), Known), prices)
 
 
 def _known(known: Knowledge) -> Known:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from acai_jupyter import trees
+from acai_jupyter.contract import decoding
 from acai_server.runners.nursery import identity
 
 _log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class AttemptFolder:
     def given(self) -> Given:
         """Return what it was given; nothing when that was never written down."""
         try:
-            return msgspec.convert(self._read("given"), Given)
+            return decoding.convert(self._read("given"), Given)
         except msgspec.ValidationError:
             return Given(vcpu=0.0, memory_bytes=0)
 
@@ -83,7 +84,7 @@ class AttemptFolder:
     def ended(self) -> KeptEnd | None:
         """Return what its keeper wrote down at the end; None when there is nothing that can be used."""
         try:
-            return msgspec.convert(self._read("ended"), KeptEnd)
+            return decoding.convert(self._read("ended"), KeptEnd)
         except msgspec.ValidationError:
             return None
 

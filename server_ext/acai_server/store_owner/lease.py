@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import AcaiError, DeletionPaused, ObjectNotFound, StoreUnavailable
 from acai_jupyter.contract.ids import ObjectKey
 from acai_server.clock import boot_seconds
@@ -65,7 +66,7 @@ def read(objects: ObjectStore) -> tuple[bytes | None, LeaseNote | None]:
     except ObjectNotFound:
         return None, None
     try:
-        return body, msgspec.json.decode(body, type=LeaseNote)
+        return body, decoding.from_json(body, LeaseNote)
     except msgspec.MsgspecError as error:
         raise StoreUnavailable(reason=f"its lease '{KEY}' is not readable ({error})") from error
 

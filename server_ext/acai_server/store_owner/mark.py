@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import ObjectNotFound, StoreMismatch, StoreUnavailable, StoreUnclaimed
 from acai_jupyter.contract.ids import ObjectKey
 from acai_server.db import schema
@@ -150,6 +151,6 @@ def _body(objects: ObjectStore) -> bytes | None:
 
 def _decoded(body: bytes) -> Mark:
     try:
-        return msgspec.json.decode(body, type=Mark)
+        return decoding.from_json(body, Mark)
     except msgspec.MsgspecError as error:
         raise StoreUnavailable(reason=f"its mark '{KEY}' is not readable ({error})") from error

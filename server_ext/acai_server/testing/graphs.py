@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import networkx as nx
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.lineage import (
     ClosureAction,
     ClosureEnd,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.provenance import Graph
     from acai_server.db.database import Database
 
-_LINES = msgspec.json.Decoder(ClosureLine)
+_LINES = decoding.json_decoder(ClosureLine)
 
 
 @dataclass

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import msgspec
 import pytest
 
-from acai_jupyter.contract import loglines
+from acai_jupyter.contract import decoding, loglines
 from acai_jupyter.contract.errors import ObjectNotFound, Unavailable
 from acai_jupyter.contract.ids import ObjectKey
 from acai_jupyter.contract.jobs import Resources
@@ -147,7 +146,7 @@ class Stage:
 
     def result(self, name: str, rank: int = 0) -> ResultRecord:
         """Return the record that an agent left."""
-        return msgspec.json.decode(self.objects.get(self.key(member(name, rank), "result")), type=ResultRecord)
+        return decoding.from_json(self.objects.get(self.key(member(name, rank), "result")), ResultRecord)
 
     def log(self, name: str, rank: int = 0) -> bytes:
         """Return the log that an agent left."""

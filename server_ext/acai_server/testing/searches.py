@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import AcaiError, BadQuery, BadRequest
 from acai_jupyter.contract.metadata import FindThings, ThingChange
 from acai_jupyter.contract.query.binding import bind
@@ -257,7 +258,7 @@ class SearchSuite:
                 FindThings(SubjectKind.JOB, after=text),
             ]
             with suppress(msgspec.ValidationError):
-                asked.append(msgspec.convert({"kind": "job", "columns": [text]}, FindThings))
+                asked.append(decoding.convert({"kind": "job", "columns": [text]}, FindThings))
             for request in asked:
                 with suppress(AcaiError):
                     made.service.find(made.project, request)

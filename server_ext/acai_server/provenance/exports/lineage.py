@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import msgspec
-
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.lineage import (
     ClosureAction,
     ClosureEnd,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from acai_server.db.database import Database
 
 PAGE = 1000
-_LINES = msgspec.json.Decoder(ClosureLine)
+_LINES = decoding.json_decoder(ClosureLine)
 
 
 @dataclass

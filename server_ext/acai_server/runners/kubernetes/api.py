@@ -10,6 +10,7 @@ from urllib.request import getproxies_environment, proxy_bypass
 import aiohttp
 import msgspec
 
+from acai_jupyter.contract import decoding
 from acai_jupyter.contract.errors import AcaiError, JobRefused, Unavailable
 from acai_server.runners.kubernetes.seen import Status
 
@@ -181,7 +182,7 @@ def _lighten(answer: aiohttp.ClientResponse) -> None:
 def decoded(text: bytes, kind: type[T]) -> T:
     """Read what the API server sent."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return decoding.from_json(text, kind)
     except msgspec.MsgspecError as error:
         raise Unavailable(reason="the cluster answers in a form that is not understood") from error
 
@@ -189,7 +190,7 @@ def decoded(text: bytes, kind: type[T]) -> T:
 def _fault(status: int, text: bytes, call: Call) -> Answer:
     """Say what an answer means that is not yes."""
     try:
-        said = msgspec.json.decode(text, type=Status).message
+        said = decoding.from_json(text, Status).message
     except msgspec.MsgspecError:
         said = text[:300].decode(errors="replace")
     if status in (_MISSING, _TAKEN, _GONE):
