@@ -130,31 +130,11 @@ def test_what_stays_is_said_while_putting_and_the_same_line_works_afterwards(
     assert (done.returncode, f"{name}:1" in done.stdout) == (0, True), done
 
 
-@pytest.mark.parametrize("trouble", [Trouble.BROKEN, Trouble.CLOSED, Trouble.TRUNCATED])
+@pytest.mark.parametrize("trouble", [Trouble.BROKEN, Trouble.CLOSED, Trouble.TRUNCATED, Trouble.WRONG])
 @pytest.mark.parametrize("size", [1000, 20 * MIB], ids=["small", "large"])
 def test_what_stays_is_said_while_getting_and_the_same_line_works_afterwards(
     troubled: Troubled, tmp_path: Path, size: int, trouble: Trouble
 ) -> None:
-    content = get_in_trouble(troubled, tmp_path, size, trouble)
-    out = tmp_path / "out"
-    assert troubled.acai("get", f"/unfetched-{trouble.name}-{size}".lower(), str(out)).returncode == 0
-    assert (out / "file").read_bytes() == content
-
-
-@pytest.mark.parametrize("size", [1000, 20 * MIB], ids=["small", "large"])
-def test_a_file_of_which_the_store_gave_wrong_bytes_is_refused_until_it_is_put_again(
-    troubled: Troubled, tmp_path: Path, size: int
-) -> None:
-    content = get_in_trouble(troubled, tmp_path, size, Trouble.WRONG)
-    name, out = f"unfetched-wrong-{size}", tmp_path / "out"
-    assert troubled.acai("get", f"/{name}", str(out)).returncode == 6
-    assert troubled.acai("put", name, f"/{name}").returncode == 0
-    assert troubled.acai("get", f"/{name}", str(out)).returncode == 0
-    assert (out / "file").read_bytes() == content
-
-
-def get_in_trouble(troubled: Troubled, tmp_path: Path, size: int, trouble: Trouble) -> bytes:
-    """Put a file, fail to get it while the store misbehaves, and return its content."""
     name = f"unfetched-{trouble.name}-{size}".lower()
     content = os.urandom(1000) * (size // 1000)
     troubled.lake.place.write(f"{name}/file", content)
@@ -168,7 +148,8 @@ def get_in_trouble(troubled: Troubled, tmp_path: Path, size: int, trouble: Troub
     assert "X-Amz" not in failed.stderr
     assert not [path for path in out.rglob("*") if path.is_file()]  # not even a part
     troubled.s3.behave()
-    return content
+    assert troubled.acai(*line).returncode == 0
+    assert (out / "file").read_bytes() == content
 
 
 @pytest.mark.parametrize("trouble", [Trouble.BROKEN, Trouble.CLOSED, Trouble.TRUNCATED])

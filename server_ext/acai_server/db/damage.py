@@ -38,6 +38,9 @@ _COPIES = """
     SELECT b.object_id, b.id, b.sha256, b."offset", b.size_bytes
     FROM blob b JOIN object o ON o.id = b.object_id JOIN upload_session s ON s.id = o.session_id
     WHERE b.project_id = ? AND NOT b.is_wrong AND s.commit_number IS NOT NULL AND b.sha256 IN"""
+_MARKED = _COPIES.replace("AND NOT b.is_wrong", "AND b.is_wrong AND o.emptied_at IS NULL").replace(
+    "SELECT b.object_id", "SELECT o.key, b.object_id"
+)
 _ALL_COPIES = """
     SELECT b.sha256, o.key, b."offset", b.size_bytes
     FROM blob b JOIN object o ON o.id = b.object_id WHERE b.project_id = ? AND b.sha256 IN"""
@@ -193,6 +196,11 @@ class DamageRecords:
         """Return the copies of contents that are not marked as damaged."""
         return [Copy(*row) for row in batches.select_in(self._session, _COPIES, hashes, project)]
 
+    def marked(self, project: ProjectId, hashes: Iterable[bytes]) -> list[tuple[ObjectKey, Copy]]:
+        """Return the copies of contents that are marked as damaged, and the object each of them is in."""
+        rows = batches.select_in(self._session, _MARKED, hashes, project)
+        return [(ObjectKey(key), Copy(*row)) for key, *row in rows]
+
     def places(self, project: ProjectId, hashes: Iterable[bytes]) -> list[StoredPlace]:
         """Return every recorded place of contents, the damaged ones and those of pending sessions too."""
         return [StoredPlace(*row) for row in batches.select_in(self._session, _ALL_COPIES, hashes, project)]
@@ -223,11 +231,11 @@ class DamageRecords:
         found = self._session.execute(update(BlobRow).where(*where).values(is_wrong=True))
         return int(found.rowcount)  # type: ignore[attr-defined]  # an UPDATE has one
 
-    def mark(self, copies: Iterable[Copy]) -> None:
-        """Mark copies as damaged."""
+    def mark(self, copies: Iterable[Copy], *, as_damaged: bool = True) -> None:
+        """Mark copies as damaged, or as sound."""
         for one in copies:
             where = (BlobRow.id == one.blob, BlobRow.object_id == one.object, BlobRow.sha256 == one.sha256)
-            self._session.execute(update(BlobRow).where(*where).values(is_wrong=True))
+            self._session.execute(update(BlobRow).where(*where).values(is_wrong=as_damaged))
 
     def recorded(self, key: ObjectKey) -> tuple[ProjectId, RecordedObject] | None:
         """Return the object of a committed session that a key names, with its project; None if it was emptied."""

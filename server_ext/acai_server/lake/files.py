@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from acai_jupyter.contract.ids import ProjectId
+    from acai_server.db.blobs import BlobPlace
     from acai_server.db.database import Database
     from acai_server.db.filesets import StoredFileSet
     from acai_server.db.work import Work
     from acai_server.lake.direct import DirectPath
+    from acai_server.lake.integrity.damage import Damages
     from acai_server.objects.protocol import ObjectStore, Within
 
 _NEIGHBOURS = 200
@@ -50,10 +52,11 @@ class Selection:
 class Files:
     """Files by path and by spec."""
 
-    def __init__(self, database: Database, objects: ObjectStore, direct: DirectPath | None) -> None:
+    def __init__(self, database: Database, objects: ObjectStore, direct: DirectPath | None, damages: Damages) -> None:
         self._database = database
         self._objects = objects
         self._direct = direct
+        self._damages = damages
 
     def folder(self, project: ProjectId, path: str, file_set: str | None, after: str, limit: int) -> FolderPage:
         """Return a folder's children; of a file set, if one is named."""
@@ -96,7 +99,7 @@ class Files:
             found = selection.page(request.after, request.limit + 1)
             page = found[: request.limit]
             sight.look_into(entry.path for entry in page)
-            places = work.blobs.places(project, {bytes.fromhex(entry.sha256) for entry in page})
+        places = self._places(project, {bytes.fromhex(entry.sha256) for entry in page})
         urls: dict[tuple[str, Within | None], int] = {}
         objects: list[str] = []
         files: list[Place] = []
@@ -114,6 +117,16 @@ class Files:
             files.append(Place(entry.path, entry.version, entry.size_bytes, entry.sha256, number, place.offset))
         following = page[-1].path if len(found) > request.limit else None
         return FetchPage(selection.root, selection.is_file, files, objects, following)
+
+    def _places(self, project: ProjectId, hashes: set[bytes]) -> dict[bytes, BlobPlace]:
+        """Return where contents are; those that are marked as damaged are read once more before."""
+        with self._database.reading() as work:
+            places = work.blobs.places(project, hashes)
+        damaged = {sha256 for sha256, place in places.items() if place.is_wrong}
+        if damaged and self._damages.look_again(project, damaged):
+            with self._database.reading() as work:
+                places |= work.blobs.places(project, damaged)
+        return places
 
 
 def _as_child(work: Work, project: ProjectId, path: str, file_set: str | None) -> FolderPage:

@@ -50,7 +50,7 @@ class Lake:
         self.tidying = Tidying(database, objects, direct, guard)
         self.damages = damages or Damages(database, objects)
         self.uploads = Uploads(database, objects, direct, self.tidying, self.damages, uploads_per_user)
-        self.files = Files(database, objects, direct)
+        self.files = Files(database, objects, direct, self.damages)
         self.removals = Removals(database)
         self.file_sets = FileSets(database)
         self.composing = Composing(database)

@@ -119,6 +119,30 @@ class DamageSuite(LakeSuite):
             (one,) = work.damage.every(user.member.project_id)
             assert one.id in work.damage.doubtful(work.clock.now(), work.clock.now(), 1000), "the scrubber takes over"
 
+    def test_a_content_whose_bytes_are_right_again_is_handed_out_again(self, user: LakeUser) -> None:
+        user.put(FILES)
+        flip(user, 3)
+        assert report(user, "/a:1").damaged == ["/a:1"]
+        flip(user, 3)
+        assert user.read("/a") == {"/a": FILES["/a"]}
+        assert check(user) is Finding.OK
+
+    def test_a_damaged_content_is_read_again_once_a_minute_and_within_the_allowance(self, user: LakeUser) -> None:
+        user.put(FILES)
+        flip(user, 3)
+        report(user, "/a:1")
+        times = iter([0.0, 0.0, 0.0, 59.0, 61.0, 61.0])
+        counting = Counting(user.objects)
+        damages = Damages(user.database, counting, ticks=lambda: next(times))
+        wanted = user.member.project_id, {bytes.fromhex(hash_of(FILES["/a"]))}
+        assert not damages.look_again(*wanted)
+        assert not damages.look_again(*wanted)
+        assert counting.reads == 1
+        flip(user, 3)
+        poor = Damages(user.database, user.objects, read_bytes=499)
+        assert not poor.look_again(*wanted), "500 bytes exceed the allowance"
+        assert damages.look_again(*wanted)
+
     def test_damage_in_another_project_is_not_reported_from_here(self, user: LakeUser) -> None:
         user.put(FILES)
         delete(user)

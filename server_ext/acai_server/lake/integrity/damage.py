@@ -40,6 +40,8 @@ SOUND_SECONDS = 600.0
 """A content that was read and found sound is not read for another report for this long."""
 CONTENTS = "stored files"
 """The name of the check."""
+DAMAGED_SECONDS = 60.0
+"""A content that was read again and is still damaged is not read again for this long."""
 RECENT = timedelta(minutes=10)
 """An object that was read so recently is not read again for a mere suspicion."""
 NAMED = 10
@@ -89,6 +91,7 @@ class Damages:
         self._allowance = Allowance(read_bytes, REFILL_SECONDS, ticks)
         self._ticks = ticks
         self._sound: dict[int, float] = {}
+        self._still_damaged: dict[int, float] = {}
         self._lock = threading.Lock()
 
     # -- what commits rely on
@@ -168,17 +171,17 @@ class Damages:
                 if reader.hash(copy.offset, copy.size_bytes) != copy.sha256:
                     wrong.append(copy)
                 else:
-                    self._remember(copy.blob, now + SOUND_SECONDS)
+                    self._remember(self._sound, copy.blob, now + SOUND_SECONDS)
             has_gap |= reader.has_gap
         if has_gap:
             confirm_store(self._database, self._objects)
         return wrong, later
 
-    def _remember(self, blob: int, until: float) -> None:
+    def _remember(self, blobs: dict[int, float], blob: int, until: float) -> None:
         with self._lock:
-            if len(self._sound) >= _REMEMBERED:
-                self._sound.clear()
-            self._sound[blob] = until
+            if len(blobs) >= _REMEMBERED:
+                blobs.clear()
+            blobs[blob] = until
 
     def look_into(self, project: ProjectId, hashes: set[bytes]) -> None:
         """Mark what the store has lost of contents that a job could not read; the scrubber reads the others soon."""
@@ -190,6 +193,32 @@ class Damages:
         with self._database.writing() as work:
             now = work.clock.now()
             work.damage.suspect(recorded, now, now - RECENT)
+
+    def look_again(self, project: ProjectId, hashes: set[bytes]) -> bool:
+        """Read contents that are marked as damaged and wanted once more; says whether one of them is sound after all.
+
+        The store may have given wrong bytes only for a moment, or the object was put back.
+        """
+        now = self._ticks()
+        with self._database.reading() as work:
+            marked = work.damage.marked(project, hashes)
+        sound: dict[ObjectKey, list[Copy]] = {}
+        for key, copy in marked:
+            if self._still_damaged.get(copy.blob, now - 1) >= now or not self._allowance.take(copy.size_bytes):
+                continue
+            if RangeReader(self._objects, key).hash(copy.offset, copy.size_bytes) == copy.sha256:
+                sound.setdefault(key, []).append(copy)
+            else:
+                self._remember(self._still_damaged, copy.blob, now + DAMAGED_SECONDS)
+        if not sound:
+            return False
+        with self._database.writing() as work:
+            work.garbage.lock(sorted(copy.object for copies in sound.values() for copy in copies))
+            for key, copies in sound.items():
+                work.damage.mark(copies, as_damaged=False)
+                work.events.record(project, "blobs_healed", key)
+                _log.info("%d damaged contents in object %s are sound again.", len(copies), key)
+        return True
 
     def not_found(self, key: ObjectKey) -> None:
         """Mark the contents of an object that this server itself could not find."""
