@@ -133,7 +133,8 @@ def test_machines_are_chosen_by_what_was_measured(server: Server) -> None:
         lines = said[said.index(title) :].splitlines()
         assert lines[1].startswith("guessed     1 vCPU  2048 MB")
         assert lines[1].endswith(" measured")
-        if "needs" not in lines[0]:  # on a busy machine the guess may have been the best there is
+        # On a busy machine the guess may have been the best there is, and run times may differ too much to choose by.
+        if "needs" not in lines[0] and "too uncertain to decide by" not in lines[0]:
             assert lines[2].endswith(" by the model")
             assert lines[3].endswith((" measured", "larger than this machine: not measured"))
     chosen = [job for job in server.get(f"{JOBS}?limit=200")["jobs"] if "predicted_seconds" in job["attributes"]]

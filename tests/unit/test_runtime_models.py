@@ -76,11 +76,11 @@ def test_one_wild_run_hardly_changes_anything() -> None:
 
 @given(st.integers(0, 50), st.sampled_from([0.05, 0.2]))
 @settings(max_examples=10, deadline=None)
-def test_more_cpu_is_never_slower_by_more_than_noise(seed: int, noise: float) -> None:
+def test_more_cpu_is_slower_by_a_quarter_of_the_noise_at_most(seed: int, noise: float) -> None:
     model = fitted(observed(amdahl, GRID * 2, noise=noise, seed=seed))
     for epoch in (1, 3, 50):
         times = model.predict([{"epoch": epoch, "vcpu": half / 2} for half in range(1, 17)]).seconds
-        assert (np.diff(np.log(times)) < 0.03).all()
+        assert (np.diff(np.log(times)) < max(0.03, noise / 4)).all()
 
 
 @given(st.integers(0, 50))
