@@ -129,10 +129,10 @@ def test_a_content_that_was_restored_is_readable_again(user: LakeUser, days: Day
     run(one)
     replace(user, key, b"alpha")
     run(one)
-    with pytest.raises(BlobQuarantined):
-        user.fetch("/a")
+    assert user.lake.damages.count() == 1, "it was read a moment ago"
     days.go_on(AGAIN)
     run(one)
+    assert user.lake.damages.count() == 0
     assert user.read() == {"/a": b"alpha"}
 
 
@@ -261,6 +261,43 @@ def test_suspected_objects_that_cannot_be_read_do_not_hide_the_next_ones(
         user.fetch("/24")
 
 
+def test_uploads_that_cannot_be_read_keep_no_later_one_from_being_verified(
+    user: LakeUser, days: Days, tmp_path: Path
+) -> None:
+    for number in range(25):
+        user.put({f"/{number:02}": b"%d" % number * 1000})
+    keys = objects_of(user)
+    bodies = {key: user.objects.get(key) for key in keys[:-1]}
+    for path in (tmp_path / "objects" / key for key in bodies):
+        path.unlink()
+        path.symlink_to(path.name)  # opening it is an error of this file alone
+    replace(user, keys[-1], b"x" * 2000)
+    days.go_on(timedelta(seconds=1))
+    check_uploads(user)
+    with pytest.raises(BlobQuarantined):
+        user.fetch("/24")
+    assert user.lake.damages.count() == 1, "what cannot be read is not damaged"
+    for key, body in bodies.items():
+        (tmp_path / "objects" / key).unlink()
+        replace(user, key, body)
+    counting = Counting(user.objects)
+    check_uploads(user, counting)
+    assert counting.reads == 0
+    days.go_on(UNREADABLE_RETRY)
+    check_uploads(user, counting)
+    assert counting.reads == 24
+    assert user.begin({"/copy": bodies[keys[0]]}).missing == []
+
+
+def test_an_upload_is_not_put_off_while_the_store_is_away(user: LakeUser, days: Days) -> None:
+    put(user)
+    days.go_on(timedelta(seconds=1))
+    check_uploads(user, Away(user.objects, errno.EACCES))
+    counting = Counting(user.objects)
+    check_uploads(user, counting)
+    assert counting.reads == len(BODIES)
+
+
 def test_the_pass_goes_on_after_an_object_that_takes_longer_than_the_lease(user: LakeUser, days: Days) -> None:
     class Slow(Counting):
         def stream(self, *arguments: Any, **more: Any) -> Any:
@@ -281,8 +318,8 @@ def test_the_pass_goes_on_after_an_object_that_takes_longer_than_the_lease(user:
         days.go_on(LEASE)
 
 
-def check_uploads(user: LakeUser) -> None:
-    checker = BlobChecker(user.database, user.objects, delay=timedelta(), rest=0)
+def check_uploads(user: LakeUser, objects: Any = None) -> None:
+    checker = BlobChecker(user.database, objects or user.objects, delay=timedelta(), rest=0)
     while checker.step():
         pass
 

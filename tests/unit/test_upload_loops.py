@@ -225,7 +225,7 @@ def test_a_pending_upload_is_not_hashed(user: LakeUser, days: Days) -> None:
         stored = work.blobs.object(1)
         assert stored is not None
         assert stored.blobs
-        assert work.blobs.unchecked(days.now(), 10) == []
+        assert work.blobs.unchecked(days.now(), days.now(), 10) == []
 
 
 def test_a_loop_can_be_ended_twice(user: LakeUser) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
 
 from acai_jupyter.contract.errors import Conflict
 from acai_jupyter.contract.ids import ObjectKey, ProjectId, SessionId, UserId
@@ -191,14 +191,18 @@ class BlobRecords:
                 return True
         return False
 
-    def unchecked(self, before: datetime, limit: int) -> list[int]:
-        """Return objects of sessions that were committed before a moment and were not hashed again yet."""
+    def unchecked(self, before: datetime, now: datetime, limit: int) -> list[int]:
+        """Return objects of sessions that were committed before a moment and not verified since.
+
+        Those that could not be read are left out until they are due again.
+        """
         query = (
             select(ObjectRow.id)
             .join(UploadSessionRow, UploadSessionRow.id == ObjectRow.session_id)
             .where(ObjectRow.checked_at.is_(None), ObjectRow.emptied_at.is_(None))
             .where(UploadSessionRow.commit_number.is_not(None))
             .where(UploadSessionRow.ended_at < before)
+            .where(or_(ObjectRow.suspected_at.is_(None), ObjectRow.suspected_at <= now))
         )
         return list(self._session.scalars(query.order_by(ObjectRow.id).limit(limit)))
 

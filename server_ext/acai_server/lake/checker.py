@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from acai_jupyter.contract.errors import AcaiError
 from acai_server.lake.integrity.range_reader import damaged_blobs
+from acai_server.lake.integrity.scrubber import UNREADABLE_RETRY
+from acai_server.lake.integrity.store_mark import confirm_store
 from acai_server.loops import Periodic
 
 if TYPE_CHECKING:
@@ -51,17 +53,28 @@ class BlobChecker(Periodic):
         with self._database.reading() as work:
             now = work.clock.now()
             busy = work.uploads.is_busy(now - _BUSY)
-            found = work.blobs.unchecked(now - (max(self._delay, _PATIENCE) if busy else self._delay), _AT_ONCE)
+            before = now - (max(self._delay, _PATIENCE) if busy else self._delay)
+            found = work.blobs.unchecked(before, now, _AT_ONCE)
         for number in found:
             began = time.monotonic()
             try:
-                self._check(number)
+                self._try(number)
             except AcaiError as error:
-                _log.warning("Uploads could not be hashed again, which will be tried later: %s", error)
+                _log.warning("The uploads cannot be verified now; it will be tried later: %s", error)
                 return False
             if self._stopped.wait((time.monotonic() - began) * self._rest):
                 return False
         return bool(found)
+
+    def _try(self, number: int) -> None:
+        """Check an object, or postpone one that cannot be read; raises when the store itself does not answer."""
+        try:
+            self._check(number)
+        except AcaiError as error:
+            confirm_store(self._database, self._objects)
+            _log.warning("An upload could not be verified; it will be tried again in an hour: %s", error)
+            with self._database.writing() as work:
+                work.damage.postpone(number, work.clock.now() + UNREADABLE_RETRY)
 
     def _check(self, number: int) -> None:
         with self._database.reading() as work:

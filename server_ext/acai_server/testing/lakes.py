@@ -200,7 +200,8 @@ class LakeUser:
     def believe(self) -> None:
         """Hash all new objects again, as is done in the background."""
         with self.database.writing() as work:
-            for number in work.blobs.unchecked(_later(work.clock.now()), EVERYTHING):
+            later = _later(work.clock.now())
+            for number in work.blobs.unchecked(later, later, EVERYTHING):
                 stored = work.blobs.object(number)
                 assert stored is not None
                 if stored.project_id != self.member.project_id:
@@ -215,7 +216,8 @@ class LakeUser:
     def lose_faith(self) -> None:
         """Find all contents of the project wrong, as when their bytes have rotted."""
         with self.database.writing() as work:
-            for number in work.blobs.unchecked(_later(work.clock.now()), EVERYTHING):
+            later = _later(work.clock.now())
+            for number in work.blobs.unchecked(later, later, EVERYTHING):
                 stored = work.blobs.object(number)
                 assert stored is not None
                 if stored.project_id == self.member.project_id:
