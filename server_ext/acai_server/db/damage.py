@@ -61,6 +61,9 @@ _RELIED = """
 _COMMITTED = """
     SELECT o.id, o.key, o.size_bytes FROM object o JOIN upload_session s ON s.id = o.session_id
     WHERE o.project_id = ? AND o.emptied_at IS NULL AND s.commit_number IS NOT NULL"""
+_HAS_SOUND = """
+    (o.id NOT IN (SELECT b.object_id FROM blob b WHERE b.is_wrong AND b.project_id = ?)
+      OR EXISTS (SELECT 1 FROM blob b WHERE b.object_id = o.id AND NOT b.is_wrong))"""
 _BY_KEY = _COMMITTED.replace("SELECT o.id", "SELECT o.project_id, o.id").replace("o.project_id = ?", "o.key = ?")
 _HOLDING = """
     SELECT DISTINCT o.id, o.key, o.size_bytes FROM blob b JOIN object o ON o.id = b.object_id
@@ -212,8 +215,9 @@ class DamageRecords:
         return [RecordedObject(*row) for row in batches.select(self._session, _RELIED, project, session)]
 
     def committed(self, project: ProjectId, limit: int) -> list[RecordedObject]:
-        """Return some objects of committed sessions."""
-        return [RecordedObject(*row) for row in batches.select(self._session, f"{_COMMITTED} LIMIT ?", project, limit)]
+        """Return some objects of committed sessions; those in which everything is damaged are left out."""
+        sql = f"{_COMMITTED} AND {_HAS_SOUND} LIMIT ?"
+        return [RecordedObject(*row) for row in batches.select(self._session, sql, project, project, limit)]
 
     def every(self, project: ProjectId) -> list[RecordedObject]:
         """Return all objects of committed sessions."""

@@ -88,9 +88,9 @@ class FilesystemObjectStore(FilesystemParts):
                 if not path.endswith(PARTIAL):
                     yield ObjectKey(path)
 
-    def listed(self, prefix: str) -> Iterator[ListedObject]:
+    def listed(self, prefix: str, after: str = "") -> Iterator[ListedObject]:
         """See the protocol. What is deleted while it is listed may be left out."""
-        for key in self.keys(prefix):
+        for key in (key for key in self.keys(prefix) if key > after):
             with suppress(ObjectNotFound), translated(key):
                 found = self._path(key).stat()
                 yield ListedObject(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))

@@ -97,10 +97,10 @@ class MemoryObjectStore:
             found = sorted(key for key in self._objects if key.startswith(prefix))
         yield from found
 
-    def listed(self, prefix: str) -> Iterator[ListedObject]:
+    def listed(self, prefix: str, after: str = "") -> Iterator[ListedObject]:
         """See the protocol."""
         with self._lock:
-            found = sorted(key for key in self._objects if key.startswith(prefix))
+            found = sorted(key for key in self._objects if key.startswith(prefix) and key > after)
             shown = [
                 ListedObject(key, len(self._objects[key]), datetime.fromtimestamp(self._modified_at[key], UTC))
                 for key in found

@@ -97,8 +97,12 @@ class ObjectStore(Protocol):
         """
         ...
 
-    def listed(self, prefix: str) -> Iterator[ListedObject]:
-        """Iterate over the objects whose keys begin with a prefix, in the order of `keys`."""
+    def listed(self, prefix: str, after: str = "") -> Iterator[ListedObject]:
+        """Iterate over the objects whose keys begin with a prefix and come after a text, in the order of `keys`.
+
+        A remote store asks for the next page of keys only when the one before has been consumed. Some S3 services leave
+        out what is in a folder if `after` is the folder's name without its '/'.
+        """
         ...
 
     def create(self, key: ObjectKey, body: bytes) -> bool:

@@ -104,9 +104,9 @@ class S3ObjectStore(S3Parts):
         for item in self._items(prefix):
             yield ObjectKey(item["Key"].removeprefix(self._prefix))
 
-    def listed(self, prefix: str) -> Iterator[ListedObject]:
+    def listed(self, prefix: str, after: str = "") -> Iterator[ListedObject]:
         """See the protocol."""
-        for item in self._items(prefix):
+        for item in self._items(prefix, after):
             yield ListedObject(ObjectKey(item["Key"].removeprefix(self._prefix)), item["Size"], item["LastModified"])
 
     def create(self, key: ObjectKey, body: bytes) -> bool:
@@ -148,9 +148,10 @@ class S3ObjectStore(S3Parts):
             covered["ChecksumSHA256"] = headers["x-amz-checksum-sha256"] = checksum(sha256)
         return self._signed("put_object", checked_new(key), **covered), headers
 
-    def _items(self, prefix: str) -> Iterator[dict[str, Any]]:
+    def _items(self, prefix: str, after: str = "") -> Iterator[dict[str, Any]]:
+        start = {"StartAfter": self._prefix + after} if after else {}
         pages = self._client.get_paginator("list_objects_v2").paginate(
-            Bucket=self._bucket, Prefix=self._prefix + prefix
+            Bucket=self._bucket, Prefix=self._prefix + prefix, **start
         )
         with s3_errors(prefix):
             for page in pages:

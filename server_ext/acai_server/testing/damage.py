@@ -15,6 +15,7 @@ from acai_jupyter.contract.checkups import Finding
 from acai_jupyter.contract.errors import BlobQuarantined, BytesMissing, Conflict, StoreUnavailable
 from acai_jupyter.contract.files import DamageReport, ReportedFile
 from acai_server.lake.integrity.damage import Damages
+from acai_server.lake.integrity.presence import LISTED_FROM
 from acai_server.lake.integrity.range_reader import damaged_blobs
 from acai_server.lake.integrity.repair import Repair
 from acai_server.objects.durable import translated
@@ -234,6 +235,29 @@ class DamageSuite(LakeSuite):
         me.commit(upload.id)
         assert counting.sizes <= 4, "one object, asked about once for each second of the upload"
 
+    def test_an_upload_over_a_base_of_many_objects_reads_the_list_of_a_bucket(self, user: LakeUser) -> None:
+        many = {f"/{number:02}": b"%d" % number for number in range(LISTED_FROM)}
+        upload = user.begin(many, only_changed=True)
+        for body in many.values():
+            user.send(upload.id, [body])
+        base = user.commit(upload.id).id
+        counting = Counting(user.objects)
+        user.over(counting).begin({}, base=base, only_changed=True)
+        assert (counting.lists, counting.sizes) == ((1, 0) if user.objects.name == "s3" else (0, LISTED_FROM))
+        keys = objects_of(user)
+        user.objects.delete(keys[3])
+        replace(user, keys[7], b"")
+        counting = Counting(user.objects)
+        with pytest.raises(Conflict, match="damaged and have to be put again; name no base"):
+            user.over(counting).begin({}, base=base, only_changed=True)
+        assert counting.sizes == 2 or user.objects.name != "s3", "what the list does not show is asked for"
+        assert user.lake.damages.count() == 2
+        user.put({"/other": b"other"})
+        counting = Counting(user.objects)
+        with pytest.raises(Conflict):
+            user.over(counting).begin({}, base=base, only_changed=True)
+        assert (counting.lists, counting.sizes) == (0, LISTED_FROM - 1), "what is known to be lost is left out"
+
     def test_loss_during_the_last_transaction_of_staging_is_found_by_the_commit(self, user: LakeUser) -> None:
         user.put({"/a": FILES["/a"]})
         with meanwhile(user.database, lambda: delete(user)):
@@ -260,7 +284,7 @@ class Counting:
 
     def __init__(self, objects: ObjectStore) -> None:
         self._objects = objects
-        self.sizes = self.reads = 0
+        self.sizes = self.lists = self.reads = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
@@ -269,6 +293,11 @@ class Counting:
         """See the protocol."""
         self.sizes += 1
         return self._objects.size(key)
+
+    def listed(self, prefix: str, after: str = "") -> Any:
+        """See the protocol."""
+        self.lists += 1
+        return self._objects.listed(prefix, after)
 
     def stream(self, *arguments: Any, **more: Any) -> Any:
         """See the protocol."""

@@ -109,8 +109,8 @@ class Held:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
 
-    def listed(self, prefix: str) -> Iterator[ListedObject]:
+    def listed(self, prefix: str, after: str = "") -> Iterator[ListedObject]:
         """Wait."""
         self.reached.set()
         assert self.go_on.wait(20)
-        return self._objects.listed(prefix)
+        return self._objects.listed(prefix, after)

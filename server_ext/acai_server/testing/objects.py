@@ -270,6 +270,15 @@ class ObjectStoreSuite:
         assert list(store.keys("p1/a/")) == ["p1/a/1", "p1/a/2"]
         assert list(store.keys("p3/")) == []
 
+    def test_a_list_begins_after_a_text_which_need_not_be_a_key(self, store: ObjectStore) -> None:
+        keys = ["p1/a/b/1", "p1/a/b/10", "p1/a/b/2", "p1/a/c/1", "p1/a/c/1_/x", "p1/a0", "p2/a"]
+        for key in keys:
+            put(store, key, b"x")
+        for prefix in ("", "p1/", "p1/a/", "p1/a/b/"):
+            for after in ("", "p1/", "p1/a/", "p1/a/b/", "p1/a/b/1", "p1/a/b/11", "p1/a/c/", "p1/b", "p3"):
+                wanted = [key for key in keys if key.startswith(prefix) and key > after]
+                assert [one.key for one in store.listed(prefix, after)] == wanted, (prefix, after)
+
     def test_keys_of_all_signs_come_in_the_order_of_their_signs(self, store: ObjectStore) -> None:
         keys = ["p1/a/1", "p1/a/1_/x", "p1/a/1a", "p1/a/z/0", "p1/a0", "p1/a_/1", "p1/a_1", "p1/aa/b", "p1/ab"]
         for key in reversed(keys):
