@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Iterator
 
+    from acai_jupyter.contract.ids import ObjectKey
     from acai_server.db.database import Database
     from acai_server.objects.protocol import ObjectStore
     from acai_server.settings import Settings
+    from acai_server.store_owner.mark import Mark
 
 
 def declare(verbs: Any) -> None:
@@ -34,10 +36,9 @@ def adopt_store(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
         schema.migrate(database) if database.name == "sqlite" else schema.check(database)
         with database.reading() as work:
             own, now = work.identity.get(), work.clock.now()
-        identity, found = own.name, mark.read(objects)
-        _, note = lease.read(objects)
+        identity, (mark_body, found), (lease_body, note) = own.name, mark.find(objects), lease.find(objects)
         is_ours = found is not None and found.identity == identity
-        if is_ours and (note is None or own.has(note.nonce)):
+        if is_ours and (lease_body is None or (note is not None and own.has(note.nonce))):
             yield f"The object store belongs to this database ({identity}) already."
             return
         expiry = timedelta(seconds=lease.INTERVAL_SECONDS * lease.EXPIRY_INTERVALS)
@@ -48,10 +49,13 @@ def adopt_store(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
                 f"{note.renewed_at + expiry:%H:%M} UTC"
             )
         if not given.yes:
-            owner = "no database yet" if found is None else f"the database {found.identity}"
-            owner = "another copy of this database, which used it last" if is_ours else owner
+            broken = [
+                key
+                for key, body, content in ((mark.KEY, mark_body, found), (lease.KEY, lease_body, note))
+                if body is not None and content is None
+            ]
             raise BadRequest(
-                f"The object store belongs to {owner}. The database of these settings is {identity}. "
+                f"{_owner(found, is_ours=is_ours, broken=broken)} The database of these settings is {identity}. "
                 f"{_content(database, objects)} "
                 "To let it belong to this database, stop all servers that use it and run: "
                 "acai-server adopt-store --yes"
@@ -59,6 +63,16 @@ def adopt_store(settings: Settings, given: argparse.Namespace) -> Iterator[str]:
         mark.adopt(database, objects)
         lease.hand_over(database, objects)
     yield f"The object store belongs to this database now ({identity}). Objects that it does not know stay."
+
+
+def _owner(found: Mark | None, *, is_ours: bool, broken: list[ObjectKey]) -> str:
+    """Say which database the store belongs to, as far as its mark and lease can be decoded."""
+    if broken:
+        named = " and ".join(f"'{key}'" for key in broken)
+        return f"It is not known which database uses the object store: {named} cannot be decoded and will be replaced."
+    if is_ours:
+        return "The object store belongs to another copy of this database, which used it last."
+    return f"The object store belongs to {'no database yet' if found is None else f'the database {found.identity}'}."
 
 
 def _content(database: Database, objects: ObjectStore) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import shutil
 import sqlite3
@@ -10,7 +11,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,6 +31,7 @@ from acai_server.objects.s3 import S3ObjectStore
 from acai_server.store_owner import lease, mark
 from acai_server.store_owner.lease import EXPIRY_INTERVALS, Lease
 from acai_server.testing.collecting import Days
+from acai_server.testing.damage import Away
 from acai_server.testing.lakes import SIGNER, LakeUser, check_lake, engine_of
 from acai_server.testing.stages import HandClock, JobUser
 
@@ -167,6 +169,37 @@ def test_a_mark_that_cannot_be_read_is_no_reason_to_make_another(store: ObjectSt
     with pytest.raises(StoreUnavailable, match="its mark 'store/mark' is not readable"):
         mark.claim(databases.new(), store)
     assert store.get(mark.KEY) == b"{"
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff" * 5000], ids=["short", "long"])
+def test_adopting_replaces_a_mark_and_a_lease_that_cannot_be_decoded(
+    store: ObjectStore, databases: Databases, body: bytes
+) -> None:
+    database = databases.new()
+    mark.claim(database, store)
+    for key in (mark.KEY, lease.KEY):
+        store.put(key, io.BytesIO(body), size_bytes=len(body))
+    with pytest.raises(StoreUnavailable, match=r"'store/mark' is not readable .* run 'acai-server adopt-store'"):
+        mark.claim(database, store)
+    assert mark.adopt(database, store)
+    mark.claim(database, store)
+    guard = databases.lease(database, store, "here")
+    with pytest.raises(StoreUnavailable, match=r"'store/lease' is not readable .* run 'acai-server adopt-store'"):
+        guard.check()
+    lease.hand_over(database, store)
+    guard.check()
+
+
+def test_adopting_replaces_nothing_that_the_store_cannot_read(store: ObjectStore, databases: Databases) -> None:
+    database = databases.new()
+    mark.claim(database, store)
+    databases.lease(database, store, "here").check()
+    before = {key: store.get(key) for key in (mark.KEY, lease.KEY)}
+    away: Any = Away(store, errno.EACCES)
+    for adopt in (mark.adopt, lease.hand_over):
+        with pytest.raises(StoreUnavailable, match="Permission denied"):
+            adopt(databases.new(), away)
+    assert {key: store.get(key) for key in before} == before
 
 
 def test_an_adopted_store_says_whom_it_belonged_to(store: ObjectStore, databases: Databases) -> None:

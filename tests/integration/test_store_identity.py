@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 
 PROGRAM = "print('the log of job 1'); open('output/made', 'w').write('made')"
 DATABASE = ("acai.db", "acai.db-wal", "acai.db-shm")
+NOTES = ("store/mark", "store/lease")
+REQUESTS = (
+    ("GET", "/v1/status"),
+    ("GET", "/v1/projects"),
+    ("GET", "/v1/projects/default/files"),
+    ("GET", "/v1/projects/default/jobs"),
+    ("POST", "/v1/projects/default/uploads"),
+    ("DELETE", "/v1/projects/default/uploads/none"),
+)
 IMPATIENT = {"ACAI_COLLECT_DAYS": "0.00001"}
 """A server that collects garbage as soon as it runs, and all the time."""
 
@@ -91,24 +100,76 @@ def test_a_new_database_is_refused_and_the_right_one_finds_everything_later(used
     used.server.end()
     before = used.stored()
     move_database(used.place, tmp_path / "away")
-    second = used.place.start(**variables(used), **IMPATIENT)
-    answer = second.status()
-    assert (answer.status, answer.code) == (503, "store_mismatch")
-    message = str(answer.error["message"])
-    assert "belongs to another database" in message
-    assert "Put the right database back" in message
-    assert "acai-server adopt-store" in message
-    assert second.ask("GET", "/v1/projects/default/files").code == "store_mismatch"
-    second.end()
+    assert used.place.start(**variables(used), **IMPATIENT).status().code == "store_mismatch"
+    used.place.servers[-1].end()
     assert used.stored() == before
     put_back(used.place, tmp_path / "away")
     check_content(used.place.start(**variables(used), **IMPATIENT))
     assert used.stored() == before
 
 
-def test_alone_the_server_exits_with_the_sentence(used: Lake, tmp_path: Path) -> None:
+def write_note(where: Lake, key: str, body: bytes | None) -> None:
+    """Write or delete the mark or the lease of a store."""
+    if where.s3 is None:
+        path = where.place.data / "objects" / key
+        if body is None:
+            path.unlink()
+        else:
+            path.write_bytes(body)
+    elif body is None:
+        where.s3.client().delete_object(Bucket=where.bucket, Key=key)
+    else:
+        where.s3.client().put_object(Bucket=where.bucket, Key=key, Body=body)
+
+
+def refuse(used: Lake, away: Path, case: str) -> None:
+    """Bring a store and its database into a state in which the database must not use the store."""
     used.server.end()
-    move_database(used.place, tmp_path / "away")
+    if case == "the mark of another database":
+        move_database(used.place, away)
+        return
+    for key in NOTES:
+        write_note(used, key, None)
+    if case == "other content":
+        move_database(used.place, away)
+    elif used.s3 is None:
+        (used.place.data / "objects").rename(away)
+    else:
+        client = used.s3.client()
+        for key in used.stored():
+            client.delete_object(Bucket=used.bucket, Key=key)
+
+
+REFUSED = {
+    "the mark of another database": (
+        "store_mismatch",
+        "The object store belongs to another database, and nothing in it was changed.",
+    ),
+    "other content": (
+        "store_unclaimed",
+        "The object store holds other content, and nothing that this database names is in it.",
+    ),
+    "nothing": ("store_unclaimed", "The object store is empty, and nothing that this database names is in it."),
+}
+"""What a store may hold, and the code and sentence with which a server refuses it."""
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_server_without_its_store_answers_503_and_alone_exits_with_status_1(
+    used: Lake, tmp_path: Path, case: str
+) -> None:
+    refuse(used, tmp_path / "away", case)
+    before = used.stored()
+    server = used.place.start(**variables(used), **IMPATIENT)
+    code, sentence = REFUSED[case]
+    for method, path in REQUESTS:
+        answer = server.ask(method, path)
+        assert (answer.status, answer.code) == (503, code), (method, path)
+    message = str(server.status().error["message"])
+    assert message.startswith(sentence)
+    assert "Put the right database back" in message
+    assert "acai-server adopt-store" in message
+    server.end()
     done = subprocess.run(
         [BIN / "jupyter-acai", "--ServerApp.port=0", "--ServerApp.allow_root=True"],
         env=used.place.environment | variables(used),
@@ -120,8 +181,46 @@ def test_alone_the_server_exits_with_the_sentence(used: Lake, tmp_path: Path) ->
     )
     assert done.returncode == 1, done.stderr
     said = done.stderr.strip().splitlines()[-1]
-    assert said.startswith("The object store belongs to another database")
+    assert said.startswith(sentence)
     assert "acai-server adopt-store" in said
+    assert used.stored() == before
+    assert code == "store_mismatch" or not any(exists(used, key) for key in NOTES), "the store was marked"
+
+
+def exists(where: Lake, key: str) -> bool:
+    if where.s3 is None:
+        return (where.place.data / "objects" / key).exists()
+    listed = where.s3.client().list_objects_v2(Bucket=where.bucket, Prefix=key)
+    return bool(listed.get("Contents"))
+
+
+def test_a_mark_and_a_lease_that_cannot_be_decoded_are_replaced_when_an_operator_confirms_it(used: Lake) -> None:
+    used.server.end()
+    before = used.stored()
+    for key in NOTES:
+        write_note(used, key, b"\x00garbage")
+    answer = used.place.start(**variables(used)).status()
+    used.place.servers[-1].end()
+    assert (answer.status, answer.code) == (503, "store_unavailable")
+    assert "its mark 'store/mark' is not readable" in str(answer.error["message"])
+    assert "run 'acai-server adopt-store'" in str(answer.error["message"])
+    said = administer(used.place, "adopt-store", given=variables(used), status=2)
+    assert "It is not known which database uses the object store: 'store/mark' and 'store/lease' cannot be" in said
+    assert f"It holds {len(before)} objects; this database knows some of them." in said
+    assert "belongs to this database now" in administer(used.place, "adopt-store", "--yes", given=variables(used))
+    check_content(used.place.start(**variables(used)))
+    assert used.stored() == before
+
+
+def test_a_mark_that_the_disk_cannot_read_is_not_replaced(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    with lake("direct", tmp_path / "home", request) as found:
+        found.server.end()
+        path = found.place.data / "objects" / NOTES[0]
+        path.unlink()
+        path.symlink_to(path.name)  # opening it is an error of this file alone
+        for words in (("adopt-store",), ("adopt-store", "--yes")):
+            assert "symbolic links" in administer(found.place, *words, status=5)
+        assert path.is_symlink()
 
 
 @pytest.mark.s3

@@ -60,20 +60,47 @@ class LeaseNote(msgspec.Struct, frozen=True):
 
 
 def read(objects: ObjectStore) -> tuple[bytes | None, LeaseNote | None]:
-    """Return the lease of a store, if it has one: as it is stored, and what it says."""
+    """Return the lease of a store, if it has one: as it is stored, and what it says.
+
+    Raises `StoreUnavailable` for a lease that cannot be decoded.
+    """
+    body = _body(objects)
+    return body, None if body is None else _decoded(body)
+
+
+def find(objects: ObjectStore) -> tuple[bytes | None, LeaseNote | None]:
+    """Return the lease of a store as it is stored, and what it says; None if it cannot be decoded."""
+    body = _body(objects)
+    note = None
+    if body is not None:
+        with suppress(StoreUnavailable):
+            note = _decoded(body)
+    return body, note
+
+
+def _body(objects: ObjectStore) -> bytes | None:
     try:
-        body = objects.get(KEY, 0, MAX_NOTE_BYTES)
+        return objects.get(KEY, 0, MAX_NOTE_BYTES)
     except ObjectNotFound:
-        return None, None
+        return None
+
+
+def _decoded(body: bytes) -> LeaseNote:
     try:
-        return body, decoding.from_json(body, LeaseNote)
+        return decoding.from_json(body, LeaseNote)
     except msgspec.MsgspecError as error:
-        raise StoreUnavailable(reason=f"its lease '{KEY}' is not readable ({error})") from error
+        raise StoreUnavailable(reason=mark.undecodable("lease", KEY, error)) from error
 
 
 def hand_over(database: Database, objects: ObjectStore) -> None:
-    """Let the next server of this database take the lease, whoever had it: an operator decides so."""
-    body, _ = read(objects)
+    """Let the next server of this database take the lease from any other one: an operator decides so.
+
+    A lease that cannot be decoded is replaced; one that cannot be read is an error.
+    """
+    body, note = find(objects)
+    if body is not None and note is None:
+        objects.delete(KEY)
+        body = None
     if _write(database, objects, body, place="", is_released=True) is None:
         raise StoreUnavailable(reason="a server renewed its lease at the same moment")
 

@@ -7,6 +7,7 @@ database reads, writes or deletes what is another's, or takes its own content fo
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -41,9 +42,19 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 def read(objects: ObjectStore) -> Mark | None:
-    """Return the mark of a store, if it has one."""
+    """Return the mark of a store, if it has one. Raises `StoreUnavailable` for a mark that cannot be decoded."""
     body = _body(objects)
     return None if body is None else _decoded(body)
+
+
+def find(objects: ObjectStore) -> tuple[bytes | None, Mark | None]:
+    """Return the mark of a store as it is stored, and what it says; None if there is none, or it cannot be decoded."""
+    body = _body(objects)
+    found = None
+    if body is not None:
+        with suppress(StoreUnavailable):
+            found = _decoded(body)
+    return body, found
 
 
 def claim(database: Database, objects: ObjectStore) -> None:
@@ -92,17 +103,24 @@ def refuse_foreign(database: Database, objects: ObjectStore) -> None:
 
 
 def adopt(database: Database, objects: ObjectStore) -> bool:
-    """Mark the store as the database's, also one of another database; says whether that changed anything."""
+    """Mark the store as the database's, also one of another database; says whether that changed anything.
+
+    A mark that cannot be decoded is replaced; one that cannot be read is an error.
+    """
     with database.reading() as work:
         identity, now = work.identity.get().name, work.clock.now()
-    body = _body(objects)
+    body, found = find(objects)
     if body is None:
         return objects.create(KEY, msgspec.json.encode(Mark(identity, now)))
-    found = _decoded(body)
-    if found.identity == identity:
+    if found is None:
+        objects.delete(KEY)
+        is_marked = objects.create(KEY, msgspec.json.encode(Mark(identity, now)))
+    elif found.identity == identity:
         return False
-    mark = Mark(identity, now, [found.identity, *found.before][:10])
-    if not objects.swap(KEY, msgspec.json.encode(mark), expected=body):
+    else:
+        mark = Mark(identity, now, [found.identity, *found.before][:10])
+        is_marked = objects.swap(KEY, msgspec.json.encode(mark), expected=body)
+    if not is_marked:
         raise StoreUnavailable(reason="another server has marked it at the same moment")
     return True
 
@@ -153,4 +171,9 @@ def _decoded(body: bytes) -> Mark:
     try:
         return decoding.from_json(body, Mark)
     except msgspec.MsgspecError as error:
-        raise StoreUnavailable(reason=f"its mark '{KEY}' is not readable ({error})") from error
+        raise StoreUnavailable(reason=undecodable("mark", KEY, error)) from error
+
+
+def undecodable(kind: str, key: ObjectKey, error: Exception) -> str:
+    """Return the reason for refusing a store whose mark or lease cannot be decoded."""
+    return f"its {kind} '{key}' is not readable ({error}); if it is the right store, run 'acai-server adopt-store'"
