@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -50,13 +51,23 @@ def put(found: Lake) -> None:
     found.typed("put", "data", "/d", "--as", "d")
 
 
+def objects_in_the_store(found: Lake) -> set[str]:
+    """Return the keys of all that was uploaded."""
+    return {key for key in found.stored() if "/objects/" in key}
+
+
+def drop(found: Lake, key: str) -> None:
+    """Delete an object from the store."""
+    if found.s3 is None:
+        (found.place.data / "objects" / key).unlink()
+    else:
+        found.s3.client().delete_object(Bucket=found.bucket, Key=key)
+
+
 def drop_all(found: Lake) -> None:
     """Delete all that was uploaded from the store."""
-    for key in (key for key in found.stored() if "/objects/" in key):
-        if found.s3 is None:
-            (found.place.data / "objects" / key).unlink()
-        else:
-            found.s3.client().delete_object(Bucket=found.bucket, Key=key)
+    for key in objects_in_the_store(found):
+        drop(found, key)
 
 
 def test_put_heals_what_the_store_has_lost_and_says_unchanged_only_of_what_is_there(found: Lake) -> None:
@@ -261,6 +272,51 @@ def test_repair_heals_from_a_backup_and_from_the_cache_of_job_inputs(on_disk: La
         assert on_disk.cat(f"/d/{path}") == content
 
 
+def test_repair_heals_from_a_copy_in_another_project(repaired: Lake) -> None:
+    put(repaired)
+    (own,) = objects_in_the_store(repaired)
+    made = repaired.server.ask("POST", "/v1/projects", {"name": "lab", "admin": "ann"})
+    assert made.status == 201, made.body
+    for name in ("a", "b"):
+        repaired.place.write(f"of-lab/{name}", FILES[name])
+    theirs = {"ACAI_URL": repaired.server.root, "ACAI_TOKEN": made.json["issued"]["secret"]}
+    done = repaired.place.acai("put", "of-lab", "/copies", **theirs)
+    assert done.returncode == 0, done.stderr
+    (other,) = objects_in_the_store(repaired) - {own}
+    drop(repaired, own)
+    said = repair(repaired, "default", "--heal", status=6)
+    assert "default: healed from another copy in the store: 2." in said
+    assert "1 content is still damaged" in said
+    assert "/d/c:1" in said
+    drop(repaired, other)
+    assert (repaired.cat("/d/a@d:1"), repaired.cat("/d/b")) == (FILES["a"], FILES["b"]), "they are copies"
+    assert "lab: healed from another copy in the store: 2." in repair(repaired, "--heal", status=6)
+    read = repaired.place.acai("cat", "/copies/a", **theirs)
+    assert read.stdout.encode() == FILES["a"]
+
+
+def test_repair_heals_from_folders_of_failed_jobs_and_from_environments(place: Place) -> None:
+    found = Lake(place.start(ACAI_FAILED_FOLDER_HOURS="1"), "direct")
+    put(found)
+    place.write("of-package", b"delta" * 100)
+    found.typed("put", "of-package", "/package")
+    ended = run(found, 1, "--input", "d", "--", "python", "-c", "import os; os.remove('d/c'); raise SystemExit(3)")
+    assert ended["state"] == "failed", ended
+    failed = place.data / "failed"
+    until(lambda: any(path.name == "a" for path in failed.glob("**/*")), "the job's folder being kept")
+    kept = place.data / "environments" / "of-a-lock" / "lib" / "package.py"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"delta" * 100)
+    shutil.rmtree(place.data / "cache", ignore_errors=True)
+    drop_all(found)
+    said = repair(found, "--heal", status=6)
+    assert f"default: healed from {failed}: 2." in said
+    assert f"default: healed from {place.data / 'environments'}: 1." in said
+    assert "/d/c:1" in said
+    assert "1 content is still damaged" in said
+    assert (found.cat("/d/a"), found.cat("/d/b"), found.cat("/package")) == (FILES["a"], FILES["b"], b"delta" * 100)
+
+
 def test_a_job_whose_input_is_lost_fails_and_repair_says_how_to_make_it_again(repaired: Lake) -> None:
     make = "import pathlib; pathlib.Path('output/made').write_text('made' * 500)"
     assert run(repaired, 1, "--output", "made", "--", "python", "-c", make)["state"] == "finished"
@@ -299,7 +355,4 @@ def drop_made(found: Lake) -> None:
     keys = [key for key in found.stored() if "/jobs/" in key and "/1_" in key and "/pack" in key]
     assert keys, found.stored()
     for key in keys:
-        if found.s3 is None:
-            (found.place.data / "objects" / key).unlink()
-        else:
-            found.s3.client().delete_object(Bucket=found.bucket, Key=key)
+        drop(found, key)
