@@ -129,7 +129,7 @@ def test_a_content_that_was_restored_is_readable_again(user: LakeUser, days: Day
     run(one)
     replace(user, key, b"alpha")
     run(one)
-    assert user.lake.damages.count() == 1, "it was read a moment ago"
+    assert user.lake.damages.count() == 1, "it is not due yet"
     days.go_on(AGAIN)
     run(one)
     assert user.lake.damages.count() == 0

@@ -52,7 +52,7 @@ def put(found: Lake) -> None:
 
 
 def objects_in_the_store(found: Lake) -> set[str]:
-    """Return the keys of all that was uploaded."""
+    """Return the keys of the uploaded objects."""
     return {key for key in found.stored() if "/objects/" in key}
 
 
@@ -65,7 +65,7 @@ def drop(found: Lake, key: str) -> None:
 
 
 def drop_all(found: Lake) -> None:
-    """Delete all that was uploaded from the store."""
+    """Delete the uploaded objects from the store."""
     for key in objects_in_the_store(found):
         drop(found, key)
 
