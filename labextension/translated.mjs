@@ -15,7 +15,8 @@ const WORD = /\p{L}{2}/u;
 /** Two words, or one beside a place. */
 const SENTENCE = /\p{L}{2}[\p{L}'’]*[,;:.]?\s+[\p{L}…]|…,?\s\p{L}{2}/u;
 /** What people type, and markup, by which it begins; and what has options. */
-const CODE = /^\s*(?:%|<|acai |pip |jupyter |import |jp-)|(?:^|\s|…)--\p{L}/u;
+const CODE =
+  /^\s*(?:%|<|acai(?:-server)? |pip |jupyter |import |jp-)|(?:^|\s|…)--\p{L}/u;
 const TRANSLATES = new Set(['__', '_n']);
 
 const untranslated = {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import type { IFetchPage, IPlace } from '../src/contract';
+import type {
+  IDamageVerdict,
+  IFetchPage,
+  IPlace,
+  IReportedFile
+} from '../src/contract';
 import { Archive, fileMeant } from '../src/core/archive';
 import { AcaiClient, type ITransport } from '../src/core/client';
 import { FetchedFiles } from '../src/core/fetched';
@@ -51,6 +56,14 @@ function pageOf(root: string, files: IPlace[]): IFetchPage {
   return { root, is_file: false, files, objects };
 }
 
+/** As a server that finds each reported file damaged. */
+function reportDamage(
+  files: readonly IReportedFile[]
+): Promise<IDamageVerdict> {
+  const damaged = files.map(({ path, version }) => `${path}:${version}`);
+  return Promise.resolve({ damaged: damaged.sort() });
+}
+
 function archiveOf(
   store: Store,
   pages: { [spec: string]: IFetchPage },
@@ -67,7 +80,8 @@ function archiveOf(
       const rest = page.files.filter(([path]) => path > after);
       const next = rest.length > 2 ? (rest[1]?.[0] ?? null) : null;
       return Promise.resolve({ ...page, files: rest.slice(0, 2), next });
-    }
+    },
+    reportDamage
   };
   const objects = new ObjectClient(new AcaiClient(store));
   const archive = new Archive(
@@ -129,12 +143,14 @@ describe('an archive', () => {
     await expect(none.make()).rejects.toThrow('It has no files.');
   });
 
-  it('is not made of bytes that are others than were put, and says of which file', async () => {
+  it('is refused when bytes are not those that were put, and the sentence names the files', async () => {
     const store = new Store();
     const places = await store.keep(0, { '/a': 'one', '/b': 'two' });
     store.objects.o0?.set([0], 4);
     const { archive } = archiveOf(store, { '@s': pageOf('/', places) });
-    await expect(archive.make()).rejects.toThrow('The bytes of /b:1');
+    await expect(archive.make()).rejects.toThrow(
+      "The stored bytes of '/b:1', '/a:1' are damaged."
+    );
   });
 
   it('says what the server says, and ends when it is stopped', async () => {
@@ -149,7 +165,10 @@ describe('an archive', () => {
     stopping.abort(new Error('stopped'));
     await expect(archive.make()).rejects.toThrow('stopped');
     const refused = new Archive(
-      { fetch: () => Promise.reject(new Error('There is no file set s.')) },
+      {
+        fetch: () => Promise.reject(new Error('There is no file set s.')),
+        reportDamage
+      },
       new ObjectClient(new AcaiClient(store)),
       ['@s'],
       new AbortController().signal
@@ -196,8 +215,9 @@ describe('one file that is chosen', () => {
 
 describe('files of a page', () => {
   const read = async (store: Store, files: IPlace[]): Promise<string[]> => {
-    const client = new ObjectClient(new AcaiClient(store));
-    const fetched = new FetchedFiles(client, pageOf('/', files));
+    const objects = new ObjectClient(new AcaiClient(store));
+    const damage = { reportDamage };
+    const fetched = new FetchedFiles(pageOf('/', files), { objects, damage });
     const found: string[] = [];
     for (const file of files) {
       for await (const piece of fetched.read(file)) {
@@ -232,6 +252,8 @@ describe('files of a page', () => {
     const found = (await read(store, [file])).map(text => text.length);
     expect(found).toEqual([16_000_000, 4_000_000]);
     const wrong: IPlace = ['/a', 1, bytes.length, 'aa', 0, 0];
-    await expect(read(store, [wrong])).rejects.toThrow('The bytes of /a:1');
+    await expect(read(store, [wrong])).rejects.toThrow(
+      "The stored bytes of '/a:1' are damaged."
+    );
   });
 });

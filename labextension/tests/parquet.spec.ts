@@ -14,11 +14,11 @@ import { StoreTransport } from './store';
 
 const TEXT = { type: 'file', format: 'text', content: true } as const;
 
-async function bytesOf(url: string): Promise<Uint8Array> {
+async function bytesOf(url: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await (await fetch(url)).arrayBuffer());
 }
 
-function readerOf(bytes: Uint8Array): {
+function readerOf(bytes: Uint8Array<ArrayBuffer>): {
   reader: PreviewReader;
   store: StoreTransport;
 } {

@@ -26,7 +26,7 @@ import { StoreTransport } from './store';
 
 const asIs = (html: string): string => html;
 
-function readerOf(bytes: Uint8Array): {
+function readerOf(bytes: Uint8Array<ArrayBuffer>): {
   reader: PreviewReader;
   store: StoreTransport;
 } {

@@ -1,6 +1,7 @@
 import { downloadZip } from 'client-zip';
 
 import type { IFetchPage } from '../contract';
+import type { IDamageSource } from './damage';
 import { AcaiError } from './errors';
 import { FetchedFiles } from './fetched';
 import { formatSize } from './format';
@@ -24,8 +25,8 @@ export function fileMeant(
   return isFile ? { spec, name: nameOf(path) } : null;
 }
 
-/** Who knows where the bytes of a spec are. */
-export interface IArchiveSource {
+/** Says where the bytes of a spec are, and takes reports of damaged files. */
+export interface IArchiveSource extends IDamageSource {
   fetch(spec: string, after: string, limit: number): Promise<IFetchPage>;
 }
 
@@ -67,7 +68,11 @@ export class Archive {
       let after: string | null = '';
       while (after !== null) {
         const page: IFetchPage = await this.source.fetch(spec, after, PAGE);
-        const fetched = new FetchedFiles(this.objects, page, this.signal);
+        const fetched = new FetchedFiles(page, {
+          objects: this.objects,
+          damage: this.source,
+          signal: this.signal
+        });
         const wanted = page.files.filter(
           ([path]) => !named.has(this.nameIn(page, path))
         );

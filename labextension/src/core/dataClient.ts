@@ -2,6 +2,7 @@ import type {
   IAliasPage,
   IComparison,
   ICreatedFileSet,
+  IDamageVerdict,
   IEntryPage,
   IFileSet,
   IFileSetPage,
@@ -17,6 +18,7 @@ import type {
   IMetadata,
   IRemoved,
   IRemovedFiles,
+  IReportedFile,
   IThingChange,
   IVersionPage
 } from '../contract';
@@ -55,6 +57,11 @@ export class DataClient {
   /** Where the bytes are of what a spec names: one file version, unless more are asked for. */
   fetch(spec: string, after = '', limit = 1): Promise<IFetchPage> {
     return this.post('files/fetch', { spec, after, limit });
+  }
+
+  /** Have the server look into files that could not be read. */
+  reportDamage(files: readonly IReportedFile[]): Promise<IDamageVerdict> {
+    return this.post('files/damage', { files });
   }
 
   /** The file versions that a spec names, of a folder all below it. */

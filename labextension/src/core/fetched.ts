@@ -1,9 +1,7 @@
-import type { IFetchPage, IPlace } from '../contract';
-import { AcaiError } from './errors';
+import type { IFetchPage, IPlace, IReportedFile } from '../contract';
+import { explained, type IDamageSource, wrongBytes } from './damage';
 import type { ObjectClient } from './objectClient';
 import { Sha256, sha256Of } from './sha256';
-import { fileSpec } from './specText';
-import { trans } from './translation';
 
 /** So much of a large file is asked for at once. */
 const PIECE_BYTES = 16_000_000;
@@ -21,19 +19,39 @@ interface IWindow {
   end: number;
 }
 
-/** Reads the files of a page whole, and holds each against its hash. */
+/** Where bytes are read from, and where damaged files are reported. */
+export interface IFileBytes {
+  objects: ObjectClient;
+  damage: IDamageSource;
+  signal?: AbortSignal;
+}
+
+/** Reads the files of a page whole, and compares each with its hash. Reports those whose stored bytes are damaged. */
 export class FetchedFiles {
   constructor(
-    private readonly objects: ObjectClient,
-    page: IFetchPage,
-    private readonly signal?: AbortSignal
+    private readonly page: IFetchPage,
+    private readonly from: IFileBytes
   ) {
     this.windows = windowsOf(page);
   }
 
-  /** The bytes of one of the files, piece by piece; throws behind the last one when they are not what was put. */
+  /** The bytes of one of the files, piece by piece; throws after the last piece when they are not what was put. */
   async *read(file: IPlace): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    const [path, version, size, sha256, , offset] = file;
+    try {
+      yield* this.pieces(file);
+    } catch (error) {
+      const { files } = this.page;
+      // What damaged one file of an object has often damaged others.
+      const near = files.filter(one => one !== file && one[4] === file[4]);
+      throw await explained(error, this.from.damage, [
+        reportedFile(file),
+        ...near.map(reportedFile)
+      ]);
+    }
+  }
+
+  private async *pieces(file: IPlace): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    const [, , size, sha256, , offset] = file;
     const window = this.windows.get(file);
     if (window === undefined) {
       return;
@@ -57,14 +75,7 @@ export class FetchedFiles {
       found = hash.hex();
     }
     if (found !== sha256) {
-      throw new AcaiError(
-        'hash_mismatch',
-        trans.__(
-          'The bytes of %1 in the store are not those that were put. Whoever has the file can put it again.',
-          fileSpec(path, version)
-        ),
-        409
-      );
+      throw wrongBytes(reportedFile(file));
     }
   }
 
@@ -83,11 +94,16 @@ export class FetchedFiles {
   }
 
   private range({ url, begin, end }: IWindow): Promise<ArrayBuffer> {
-    return this.objects.read(url, begin, end - 1, this.signal);
+    const { objects, signal } = this.from;
+    return objects.read(url, begin, end - 1, signal);
   }
 
   private readonly windows: Map<IPlace, IWindow>;
   private readonly kept = new Map<IWindow, Promise<ArrayBuffer>>();
+}
+
+function reportedFile([path, version]: IPlace): IReportedFile {
+  return { path, version };
 }
 
 /** With which others each file is asked for; what has no bytes is in none. */

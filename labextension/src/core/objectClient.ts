@@ -1,4 +1,5 @@
 import type { AcaiClient } from './client';
+import { TOO_SHORT } from './damage';
 import { AcaiError } from './errors';
 import { trans } from './translation';
 
@@ -15,7 +16,7 @@ export class ObjectClient {
     private readonly outside: typeof fetch = (input, init) => fetch(input, init)
   ) {}
 
-  /** The bytes of an object from one place to another, the last included. */
+  /** The bytes of an object from one place to another, the last included; never fewer. */
   async read(
     url: string,
     first: number,
@@ -26,7 +27,17 @@ export class ObjectClient {
       headers: { Range: `bytes=${first}-${last}` },
       ...(signal === undefined ? {} : { signal })
     });
-    return answer.arrayBuffer();
+    const bytes = await received(answer, signal);
+    if (bytes.byteLength < last - first + 1) {
+      throw new AcaiError(
+        TOO_SHORT,
+        trans.__(
+          'The stored object ends before the bytes that were asked for.'
+        ),
+        409
+      );
+    }
+    return bytes;
   }
 
   /** Sends an object, or a part of one; returns the mark that the store gives it. */
@@ -75,6 +86,25 @@ export class ObjectClient {
       );
     }
     return answer;
+  }
+}
+
+/** The whole body. Browsers reject one that ends before its announced length: then the connection was cut. */
+async function received(
+  answer: Response,
+  signal?: AbortSignal
+): Promise<ArrayBuffer> {
+  try {
+    return await answer.arrayBuffer();
+  } catch (error) {
+    if (signal?.aborted === true) {
+      throw error;
+    }
+    throw new AcaiError(
+      'store_unreachable',
+      trans.__('The connection to the store was cut. Try again.'),
+      0
+    );
   }
 }
 

@@ -1,7 +1,9 @@
+import { explained, wrongBytes } from './damage';
 import type { DataClient } from './dataClient';
 import { AcaiError } from './errors';
 import { formatSize } from './format';
 import type { ObjectClient } from './objectClient';
+import { sha256Of } from './sha256';
 import { encodePath, fileSpec, nameOf } from './specText';
 import { trans } from './translation';
 
@@ -59,7 +61,7 @@ export interface IPreview {
   sizeBytes: number;
 }
 
-/** Reads versions of files, never more of one than is shown. */
+/** Reads versions of files, never more of one than is shown. Reports those whose stored bytes are damaged. */
 export class PreviewReader {
   constructor(
     private readonly client: DataClient,
@@ -121,9 +123,11 @@ export class PreviewReader {
   }
 
   /** Where to read ranges of it, for what knows by itself which it needs. */
-  async locate({ path, version }: IPreviewPlace): Promise<ILocated> {
+  async locate(place: IPreviewPlace): Promise<ILocated> {
     const page = await this.client.fetch(
-      version === NEWEST ? encodePath(path) : fileSpec(path, version)
+      place.version === NEWEST
+        ? encodePath(place.path)
+        : fileSpec(place.path, place.version)
     );
     const file = page.files[0];
     const url = page.objects[file?.[4] ?? 0];
@@ -134,15 +138,30 @@ export class PreviewReader {
         404
       );
     }
-    const [, , sizeBytes, , , offset] = file;
+    const [path, version, sizeBytes, sha256, , offset] = file;
+    const read = async (from: number, to: number): Promise<Uint8Array> => {
+      const bytes = new Uint8Array(
+        await this.objects.read(url, offset + from, offset + to - 1)
+      );
+      // A part of a file has no hash to compare with.
+      const isWhole = from === 0 && to === sizeBytes;
+      if (isWhole && (await sha256Of(bytes)) !== sha256) {
+        throw wrongBytes({ path, version });
+      }
+      return bytes;
+    };
     return {
       sizeBytes,
-      read: async (from, to) =>
-        from >= to
-          ? new Uint8Array()
-          : new Uint8Array(
-              await this.objects.read(url, offset + from, offset + to - 1)
-            )
+      read: async (from, to) => {
+        if (from >= to) {
+          return new Uint8Array();
+        }
+        try {
+          return await read(from, to);
+        } catch (error) {
+          throw await explained(error, this.client, [{ path, version }]);
+        }
+      }
     };
   }
 }

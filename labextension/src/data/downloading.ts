@@ -28,8 +28,9 @@ async function downloadFile(
   name: string
 ): Promise<void> {
   await saved(name, async signal => {
-    const page = await services.client.fetch(spec);
-    const fetched = new FetchedFiles(services.objects, page, signal);
+    const { client, objects } = services;
+    const page = await client.fetch(spec);
+    const fetched = new FetchedFiles(page, { objects, damage: client, signal });
     const pieces: Blob[] = [];
     for (const file of page.files) {
       for await (const piece of fetched.read(file)) {
