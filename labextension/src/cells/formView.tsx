@@ -3,19 +3,25 @@ import * as React from 'react';
 import { type JobForm, WHOLE } from '../core/jobForm';
 import type { IRunOption } from '../core/runLine';
 import { trans } from '../core/translation';
-import { Action, SureAction } from '../views/action';
+import { Action } from '../views/action';
 import { Field } from './formField';
 import type { IFormSurroundings } from './formWidget';
 import { PlanCard } from './planCard';
 
 /** All that a line can say of a job, and what would happen. */
-export function FormView(props: IFormSurroundings): React.ReactElement {
-  const { form, ran, kernel, openGroups } = props;
+export function FormView(
+  props: IFormSurroundings & {
+    /** Called with the form when it is in the page, before anything else can happen there. */
+    onShown?: React.RefCallback<HTMLElement>;
+  }
+): React.ReactElement {
+  const { form, ran, question, kernel, openGroups, onShown } = props;
   const [, again] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => form.subscribe(again), [form]);
   React.useEffect(() => ran?.subscribe(again), [ran]);
+  React.useEffect(() => question.subscribe(again), [question]);
   return (
-    <section aria-label={trans.__("options of the cell's job")}>
+    <section ref={onShown} aria-label={trans.__("options of the cell's job")}>
       <div className="jp-AcaiForm-parts">
         <div className="jp-AcaiForm-options">
           {groupsOf(form.options).map(([title, options]) => (
@@ -81,34 +87,49 @@ function Group(props: {
 }
 
 function Actions(props: IFormSurroundings): React.ReactElement {
-  const { form, ran, isRunning, onRun, onClose } = props;
+  const { form, question, onClose } = props;
   const fault = form.fault(WHOLE);
   const [wasRefused, setRefused] = React.useState(false);
-  const run = () => {
+  const whenReady = (act: () => void) => () => {
     setRefused(!form.isReady);
     if (form.isReady) {
-      onRun();
+      act();
     } else {
+      question.decline();
       form.askSoon();
     }
   };
-  const live = ran?.isLive === true || isRunning();
   return (
     <div className="jp-AcaiForm-actions">
-      {live ? (
-        <SureAction
-          words={trans.__('Run')}
-          name={trans.__('Run the cell as a job')}
-          sure={trans.__('it runs already, run it once more')}
-          not={trans.__('do not')}
-          onSure={run}
-        />
+      {question.isOpen ? (
+        <>
+          <Action
+            key="sure"
+            words={trans.__('it runs already, run it once more')}
+            isLoud
+            onClick={whenReady(() => {
+              question.confirm();
+            })}
+          />
+          <Action
+            key="not"
+            words={trans.__('do not')}
+            takesFocus
+            onClick={() => {
+              question.decline();
+            }}
+          />
+        </>
       ) : (
         <button
+          key="run"
           type="button"
           className="jp-AcaiForm-run"
           aria-label={trans.__('Run the cell as a job')}
-          onClick={run}
+          autoFocus={question.wasAnswered}
+          onClick={whenReady(() => {
+            question.press();
+          })}
         >
           {' '}
           {trans.__('Run')}{' '}

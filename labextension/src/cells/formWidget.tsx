@@ -3,6 +3,7 @@ import type { Message } from '@lumino/messaging';
 import * as React from 'react';
 
 import type { JobForm } from '../core/jobForm';
+import type { RunQuestion } from '../core/runQuestion';
 import { ownKeys } from '../panel/ownKeys';
 import type { IFollowedRun } from './followedRun';
 import { FormView } from './formView';
@@ -12,12 +13,11 @@ export interface IFormSurroundings {
   form: JobForm;
   /** What the cell's output names; null where it names none. */
   ran: IFollowedRun | null;
-  /** Whether the kernel is at this cell now. */
-  isRunning: () => boolean;
+  /** Runs the cell, and asks before while an earlier run goes on. */
+  question: RunQuestion;
   kernel: () => string;
   /** Which groups of options are open from the start. */
   openGroups: readonly string[];
-  onRun: () => void;
   onClose: () => void;
 }
 
@@ -30,12 +30,15 @@ export class FormWidget extends ReactWidget {
     ownKeys(this.node);
   }
 
-  /** Put whoever opened it into its first field. */
+  /**
+   * Move the focus to the first field: now, or as soon as there is one. Not with `renderPromise`, which is resolved when the browser
+   * is idle: on a busy machine the person has moved on by then, and the focus would be taken away from the button they press.
+   */
   focusFirst(): void {
-    void this.renderPromise?.then(() => {
-      // eslint-disable-next-line acai/untranslated -- a selector
-      this.node.querySelector<HTMLElement>('textarea, input')?.focus();
-    });
+    // eslint-disable-next-line acai/untranslated -- a selector
+    const first = this.node.querySelector<HTMLElement>('textarea, input');
+    this.isFocusWanted = first === null;
+    first?.focus();
   }
 
   protected override onAfterAttach(message: Message): void {
@@ -49,8 +52,14 @@ export class FormWidget extends ReactWidget {
   }
 
   protected override render(): React.ReactElement {
-    return <FormView {...this.around} />;
+    return <FormView {...this.around} onShown={this.onShown} />;
   }
+
+  private readonly onShown = (form: HTMLElement | null): void => {
+    if (form !== null && this.isFocusWanted) {
+      this.focusFirst();
+    }
+  };
 
   private readonly onKey = (event: KeyboardEvent): void => {
     // What a field offers is put away first; React hears of the key before us, or after.
@@ -62,4 +71,6 @@ export class FormWidget extends ReactWidget {
       this.around.onClose();
     }
   };
+
+  private isFocusWanted = false;
 }

@@ -5,6 +5,7 @@ import { PanelLayout } from '@lumino/widgets';
 import { usualProject } from '../connection/project';
 import { JobForm, type IPlanning } from '../core/jobForm';
 import { ProjectClient } from '../core/projectClient';
+import { RunQuestion, StartingRuns } from '../core/runQuestion';
 import { LOAD_LINE, type Ran, ranIn } from '../core/runCell';
 import { jobLineIn } from '../core/jobLine';
 import { nameOf } from '../core/specText';
@@ -14,7 +15,7 @@ import type { IViewServices } from '../views/services';
 import { isOfOne, outputsOf, PLACE } from './cellBar';
 import { followRun } from './followedRun';
 import { FormWidget, type IFormSurroundings } from './formWidget';
-import type { ICell, INotebook } from './notebook';
+import type { ICell, ICellModel, INotebook } from './notebook';
 import { rewrite } from './sharedCells';
 
 /** What runs the active cell of a notebook. */
@@ -71,17 +72,20 @@ export class JobForms {
       widget.dispose();
       notebook.content.activate();
     };
+    const isLive = () =>
+      surroundings.ran?.isLive === true ||
+      model.executionState === 'running' ||
+      this.starting.has(model);
     const surroundings: IFormSurroundings = {
       form,
       ran: null,
-      isRunning: () => model.executionState === 'running',
+      question: new RunQuestion(isLive, () => {
+        close();
+        void this.starting.during(model, () => this.run(notebook, cell));
+      }),
       kernel: () => notebook.sessionContext.kernelDisplayName,
       openGroups: this.around.openGroups(),
-      onClose: close,
-      onRun: () => {
-        close();
-        void this.run(notebook, cell);
-      }
+      onClose: close
     };
     const widget = new FormWidget(surroundings);
     const look = () => {
@@ -135,6 +139,7 @@ export class JobForms {
   }
 
   private readonly planning: IPlanning;
+  private readonly starting = new StartingRuns<ICellModel>();
   private readonly widgets = new Map<ICell, FormWidget>();
 }
 
