@@ -1,4 +1,4 @@
-import { Notification } from '@jupyterlab/apputils';
+import { Notification, showErrorMessage } from '@jupyterlab/apputils';
 
 import { Archive, fileMeant, type IArchived } from '../core/archive';
 import { projectOf } from '../connection/project';
@@ -13,7 +13,7 @@ import type { DataServices } from './services';
 /** What is done before that is told by the browser alone; after it, how far it is, so often. */
 const TELL_MS = 500;
 
-/** Have the browser keep a version as a file. What fails is told in a notification. */
+/** Have the browser keep a version as a file. What fails is said in a dialog. */
 export async function downloadVersion(
   services: DataServices,
   path: string,
@@ -103,7 +103,9 @@ async function saved(
     download(name, content);
   } catch (error) {
     if (!stopping.signal.aborted) {
-      Notification.error(asAcaiError(error).message);
+      // A notification is cut after 140 characters, and without a time to close it is only counted in the status bar.
+      const title = trans.__('%1 could not be downloaded', name);
+      void showErrorMessage(title, asAcaiError(error).message);
     }
   } finally {
     clearInterval(telling);
