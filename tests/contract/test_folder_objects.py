@@ -78,6 +78,17 @@ def test_a_folder_lists_nothing_outside_itself(tmp_path: Path, store: Filesystem
     assert [list(store.keys(prefix)) for prefix in ("../", "../s", "p1/../../", "/")] == [[], [], [], []]
 
 
+def test_a_link_to_a_folder_leads_to_no_objects(tmp_path: Path, store: FilesystemObjectStore) -> None:
+    put(store, "p1/x")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "x.1.part").write_text("the user's own")
+    (tmp_path / "objects" / "p1" / "link").symlink_to(tmp_path / "outside")
+    (tmp_path / "objects" / "loop").symlink_to("..")
+    assert list(store.keys("")) == ["p1/x"]
+    assert store.drop_leftovers(datetime.now(UTC) + timedelta(days=1), lambda _: True) == 0
+    assert (tmp_path / "outside" / "x.1.part").exists()
+
+
 @pytest.mark.parametrize("key", OLD)
 def test_an_object_under_an_older_key_is_still_an_object(
     tmp_path: Path, store: FilesystemObjectStore, key: str

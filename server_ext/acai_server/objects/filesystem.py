@@ -188,12 +188,19 @@ class FilesystemObjectStore(FilesystemParts):
                 waiting.append(iter(self._names(path)))
 
     def _names(self, folder: str) -> list[str]:
-        """What is in a folder, as sorted paths; those of folders end in a slash. No key is as deep as others can be."""
+        """What is in a folder, as sorted paths; those of folders end in a slash. No key is as deep as others can be.
+
+        A link to a folder is left out: what it leads to is not the store's, and must not be deleted as unknown.
+        """
         if len(folder) > MAX_KEY:
             return []
         try:
-            with os.scandir(self._folder / folder) as entries:
-                names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
+            with os.scandir(self._folder / folder) as entries:  # noqa: TID251 (listed lazily, no deeper than a key)
+                names = sorted(
+                    f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
+                    for entry in entries
+                    if not (entry.is_symlink() and entry.is_dir())
+                )
         except (FileNotFoundError, NotADirectoryError):
             return []
         return [folder + name for name in names]
