@@ -8,7 +8,7 @@ Symbolic links are never followed. Standard library only, Python 3.8, POSIX: the
 import errno
 import os
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Iterator, List, NamedTuple, Optional
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -46,7 +46,7 @@ def walk(root: str, *, max_path_bytes: int = 0, unlock: bool = False) -> Iterato
     """
     folders: List[str] = []
     waiting: List[List[str]] = []
-    cursor = _Cursor(root, max_path_bytes, unlock=unlock)
+    cursor = Cursor(root, max_path_bytes, unlock=unlock)
     try:
         while True:
             waiting.append([])
@@ -78,6 +78,20 @@ def states(root: str) -> Iterator[os.stat_result]:
                 yield entry.state
 
 
+def regular_files(root: str) -> List[str]:
+    """Return the paths below a folder of its regular files, sorted name by name. Raises `OSError` like `walk`.
+
+    A folder that cannot be read is an error here: nothing is left out of what is made of the files.
+    """
+    found = []
+    for entry in walk(root):
+        if entry.error is not None:
+            raise entry.error
+        if entry.state is not None and stat.S_ISREG(entry.state.st_mode):
+            found.append(entry.path)
+    return sorted(found, key=lambda path: path.split("/"))
+
+
 def remove(path: str) -> Optional[OSError]:
     """Remove a file or a tree, including folders without permissions. Returns None when nothing of it is left.
 
@@ -94,12 +108,24 @@ def remove(path: str) -> Optional[OSError]:
     return failed
 
 
+@contextmanager
+def temporary_folder(prefix: str, above: Optional[str] = None) -> Iterator[str]:
+    """Make a folder for as long as the block runs. It is removed however deep it became; that never raises."""
+    import tempfile  # slow to load, and the agent carries this module
+
+    folder = tempfile.mkdtemp(prefix=prefix, dir=above)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
 def _removed(path: str) -> Optional[OSError]:
     """Make one pass; return the first error."""
     if not stat.S_ISDIR(os.lstat(path).st_mode):
         os.unlink(path)
         return None
-    cursor = _Cursor(path, unlock=True)
+    cursor = Cursor(path, unlock=True)
     errors: List[OSError] = []
     folders: List[str] = []
     waiting = [_emptied(cursor.descriptor, errors)]
@@ -124,7 +150,7 @@ def _removed(path: str) -> Optional[OSError]:
     return errors[0] if errors else None
 
 
-def _files(cursor: "_Cursor", folders: List[str], below: List[str]) -> Iterator[Entry]:
+def _files(cursor: "Cursor", folders: List[str], below: List[str]) -> Iterator[Entry]:
     """Yield the files of the current folder; collect the names of its folders."""
     try:
         with os.scandir(cursor.descriptor) as entries:
@@ -172,8 +198,12 @@ class _Above(NamedTuple):
     path_bytes: int
 
 
-class _Cursor:
-    """One open folder of a tree. However deep it is, two descriptors are open at most."""
+class Cursor:
+    """One open folder of a tree, by `descriptor`. However deep it is, two descriptors are open at most.
+
+    Names are looked up in the open folder and links are not followed. What is read of a folder has to be read before
+    the cursor moves on. Close it at the end.
+    """
 
     def __init__(self, root: str, max_path_bytes: int = 0, *, unlock: bool = False) -> None:
         self._max_path_bytes = max_path_bytes
@@ -198,7 +228,7 @@ class _Cursor:
         return None
 
     def leave(self) -> None:
-        """Go back to the folder above."""
+        """Go back to the folder above. Raises `OSError` when this folder was moved or removed since it was entered."""
         above = os.open("..", _FOLDER, dir_fd=self.descriptor)
         os.close(self.descriptor)
         self.descriptor = above

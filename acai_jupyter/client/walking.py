@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
-from contextlib import contextmanager
+from contextlib import closing
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +16,7 @@ from acai_jupyter.client.ignoring import IGNORE_FILE, SECRET, Rules
 from acai_jupyter.contract.errors import BadPath, BadRequest, NotFound
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.specs import MAX_PATH_BYTES, normal_path
+from acai_jupyter.trees import Cursor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,6 +103,7 @@ def walk(source: str, dest: str, rules: Rules) -> Iterator[Found | Excluded]:
 
     Names that cannot be paths come as `Excluded` too, and are raised as one BadPath at the end of the walk: go to its
     end before anything is recorded. At any time a folder is held in memory with those above it, never the tree.
+    Only SRC itself may be a link to a folder. A folder that is moved or removed during its walk is a BadRequest.
     """
     base = _destination(dest)
     if not source:
@@ -130,48 +132,65 @@ def _destination(dest: str) -> str:
 
 def _tree(top: _Folder) -> Iterator[Found | Excluded]:
     faults: list[BadPath] = []
-    waiting = [iter(_contents(top, faults))]
-    while waiting:
-        for entry in waiting[-1]:
-            if isinstance(entry, _Folder):
-                waiting.append(iter(_contents(entry, faults)))
-                break
-            yield entry
-        else:
-            waiting.pop()
+    try:
+        cursor = Cursor(os.path.realpath(top.source))
+    except (FileNotFoundError, NotADirectoryError):
+        yield _vanished(top)
+        return
+    except OSError as error:
+        raise _unreadable(top.source[:-1], error) from error
+    with closing(cursor):
+        waiting = [(top, _contents(top, cursor, faults))]
+        while waiting:
+            folder, entries = waiting[-1]
+            for entry in entries:
+                if isinstance(entry, _Folder):
+                    if (fault := cursor.entered(Path(entry.source).name)) is None:
+                        waiting.append((entry, _contents(entry, cursor, faults)))
+                        break
+                    if not isinstance(fault, FileNotFoundError | NotADirectoryError):
+                        raise _unreadable(entry.source[:-1], fault) from fault
+                    yield _vanished(entry)
+                else:
+                    yield entry
+            else:
+                waiting.pop()
+                if waiting:
+                    _leave(cursor, folder)
     if faults:
         others = f" {len(faults) - 1:,} more cannot either." if len(faults) > 1 else ""
         advice = "Rename it, or leave it out with --exclude or in .acaiignore."
         raise BadPath(f"{faults[0].message}{others} {advice}", **faults[0].details)
 
 
-def _contents(folder: _Folder, faults: list[BadPath]) -> list[_Entry]:
-    """What is in a folder, with its folders in their places."""
+def _contents(folder: _Folder, cursor: Cursor, faults: list[BadPath]) -> Iterator[_Entry]:
+    """What is in the open folder, with its folders in their places; all is read at once."""
     try:
-        with _opened(folder.source) as place:
-            entries = _by_key(folder, place)
-            mark = next((mark for mark in _ENVIRONMENT_MARKS if mark in entries), None)
-            if mark is None or folder.asked_for:
-                return list(_sorted(folder, entries, faults))
-            reason = f"default: an environment (it holds {mark})"
+        entries = _by_key(folder, cursor.descriptor)
+        mark = next((mark for mark in _ENVIRONMENT_MARKS if mark in entries), None)
+        if mark is None or folder.asked_for:
+            return iter(list(_sorted(folder, entries, faults)))
     except (FileNotFoundError, NotADirectoryError):
-        reason = VANISHED
+        return iter([_vanished(folder)])
     except OSError as error:
         raise _unreadable(folder.source[:-1], error) from error
-    return [Excluded(one_line(folder.source[:-1]), reason, is_folder=True)]
+    reason = f"default: an environment (it holds {mark})"
+    return iter([Excluded(one_line(folder.source[:-1]), reason, is_folder=True)])
 
 
-@contextmanager
-def _opened(source: str) -> Iterator[int | str]:
-    """A folder for `os.scandir`; open where that is possible, because then a stat is a fifth faster."""
-    if os.scandir not in os.supports_fd:
-        yield source
-        return
-    place = os.open(source, os.O_RDONLY | os.O_DIRECTORY)
+def _leave(cursor: Cursor, folder: _Folder) -> None:
+    """Go back up; without that, what is next to the folder would be taken from wherever the folder is now."""
     try:
-        yield place
-    finally:
-        os.close(place)
+        cursor.leave()
+    except OSError as error:
+        name = one_line(folder.source[:-1])
+        raise BadRequest(
+            f"{name} was moved or removed while it was read. Try again when it no longer changes."
+        ) from error
+
+
+def _vanished(folder: _Folder) -> Excluded:
+    return Excluded(one_line(folder.source[:-1]), VANISHED, is_folder=True)
 
 
 def _sorted(folder: _Folder, entries: dict[str, os.DirEntry[str]], faults: list[BadPath]) -> Iterator[_Entry]:
@@ -191,9 +210,9 @@ def _sorted(folder: _Folder, entries: dict[str, os.DirEntry[str]], faults: list[
             yield _file(entry, source, path)
 
 
-def _by_key(folder: _Folder, place: int | str) -> dict[str, os.DirEntry[str]]:
+def _by_key(folder: _Folder, place: int) -> dict[str, os.DirEntry[str]]:
     """Entries by what they sort by: the name in its normal form, with a slash after it when it is a folder."""
-    with os.scandir(place) as listing:
+    with os.scandir(place) as listing:  # noqa: TID251 (the open folder of a cursor)
         entries = {entry.name + "/" if entry.is_dir(follow_symlinks=False) else entry.name: entry for entry in listing}
     if "".join(entries).isascii():
         return entries

@@ -120,6 +120,29 @@ def test_a_file_and_what_is_gone_are_removed_too(tmp_path: Path) -> None:
     assert list(trees.states(str(tmp_path / "file"))) == []
 
 
+def test_regular_files_are_listed_name_by_name_and_without_links(root: Path) -> None:
+    for path in ("a/b", "a-b", "a/c/d", "b"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+    (root / "link").symlink_to("b")
+    os.mkfifo(root / "pipe")
+    assert trees.regular_files(str(root)) == ["a/b", "a/c/d", "a-b", "b"]
+
+
+def test_no_list_of_regular_files_lacks_those_of_a_closed_folder(unprivileged: Path) -> None:
+    (unprivileged / "closed").mkdir(mode=0)
+    with pytest.raises(PermissionError):
+        trees.regular_files(str(unprivileged))
+
+
+def test_a_temporary_folder_is_removed_however_deep_it_became(tmp_path: Path) -> None:
+    with suppress(KeyError), trees.temporary_folder("some-", str(tmp_path)) as folder:
+        assert Path(folder).parent == tmp_path
+        nest(Path(folder))
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_folders_without_permissions_are_removed(unprivileged: Path) -> None:
     for mode in (0o000, 0o100, 0o300, 0o400, 0o500, 0o600):
         folder = unprivileged / "root" / f"{mode:o}" / "in"
