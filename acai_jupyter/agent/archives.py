@@ -77,7 +77,7 @@ class Archives:
                 excess -= size
 
     def _found(self) -> Iterator[Tuple[int, int, str]]:
-        for entry in os.scandir(self._folder):
+        for entry in os.scandir(self._folder):  # noqa: TID251 (its folders are not entered)
             with suppress(OSError):
                 state = entry.stat(follow_symlinks=False)
                 if not stat.S_ISDIR(state.st_mode):

@@ -8,11 +8,12 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from acai_jupyter import trees
 from acai_jupyter.contract.errors import BadRequest
 from acai_jupyter.contract.foreign import one_line
+from acai_jupyter.contract.specs import MAX_PATH_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ _BROKEN = (
 @contextmanager
 def unpacked(archive: Path, max_files: int, max_bytes: int) -> Iterator[Path]:
     """Unpack into a folder that is gone afterwards."""
-    with TemporaryDirectory(prefix="acai-code-") as folder:
+    with trees.temporary_folder("acai-code-") as folder:
         try:
             _unpack(archive, Path(folder), max_files, max_bytes)
         except _BROKEN as error:
@@ -107,6 +108,7 @@ def _fault(member: zipfile.ZipInfo) -> str:
         (not name.isascii() and not member.flag_bits & _UTF8, "has a name that is not said to be UTF-8"),
         ("\0" in name or "\\" in name, "has a name with a backslash or NUL"),
         (name.startswith("/"), "has an absolute path"),
+        (len(name.encode()) > MAX_PATH_BYTES, f"has a path longer than {MAX_PATH_BYTES} bytes"),
         (
             {"", ".", ".."} & set(name.removesuffix("/").split("/")),
             "has a path with '..', '.' or nothing between two '/'",

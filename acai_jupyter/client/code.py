@@ -12,9 +12,9 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from acai_jupyter import trees
 from acai_jupyter.client import git
 from acai_jupyter.client.archives import unpacked
 from acai_jupyter.client.ignoring import DEFAULT, SECRET, SECRETS, Rules, excluding
@@ -262,24 +262,16 @@ def _rules(source: Source) -> Rules:
     return excluding((), source.include).with_default(f"/{source.output_folder.strip('/')}/", _OF_OUTPUTS)
 
 
-class _written:  # noqa: N801 (a context, used like a function)
-    """Texts as files in a folder that is gone afterwards."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-        self._folder: TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> Path | None:
-        if not self._texts:
-            return None
-        self._folder = TemporaryDirectory(prefix="acai-code-")
-        for name, text in self._texts.items():
-            (Path(self._folder.name) / name).write_text(text, encoding="utf-8", newline="")
-        return Path(self._folder.name)
-
-    def __exit__(self, *error: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+@contextmanager
+def _written(texts: Mapping[str, str]) -> Iterator[Path | None]:
+    """Write texts as files into a temporary folder; without texts there is none."""
+    if not texts:
+        yield None
+        return
+    with trees.temporary_folder("acai-code-") as folder:
+        for name, text in texts.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
+        yield Path(folder)
 
 
 def _below(folder: Path | None, root: str) -> Iterator[Found]:

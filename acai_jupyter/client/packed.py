@@ -11,9 +11,9 @@ import subprocess
 import tarfile
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from acai_jupyter import trees
 from acai_jupyter.client.known import cache_folder
 from acai_jupyter.client.locks import PLATFORM, said, uv_beside
 from acai_jupyter.contract.errors import BadRequest
@@ -30,7 +30,7 @@ def archive(lock: Lock, interpreter: str) -> Path:
     path = cache_folder() / "environments" / f"{lock.key}.tar.gz"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix="acai-environment-", dir=path.parent) as folder:
+        with trees.temporary_folder("acai-environment-", str(path.parent)) as folder:
             _install(lock, interpreter, Path(folder))
             part = Path(folder) / "part"
             _pack(Path(folder) / "packages", part)
@@ -42,9 +42,10 @@ def _install(lock: Lock, interpreter: str, folder: Path) -> None:
     requirements = folder / "requirements.txt"
     requirements.write_text(lock.requirements)
     target = ("--target", str(folder / "packages"), "--python-version", lock.python, "--python-platform", PLATFORM)
-    words = ("pip", "install", "--quiet", "--only-binary", ":all:", "--python", interpreter, *target)
+    # Links of files are no content for an archive; the user's configuration of uv may ask for them.
+    words = ("pip", "install", "--quiet", "--link-mode", "hardlink", "--only-binary", ":all:", "--python", interpreter)
     done = subprocess.run(  # noqa: S603 (uv, with a lock that it made)
-        [uv_beside(interpreter), *words, "--requirement", str(requirements)],
+        [uv_beside(interpreter), *words, *target, "--requirement", str(requirements)],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -58,7 +59,7 @@ def _install(lock: Lock, interpreter: str, folder: Path) -> None:
 def _pack(folder: Path, target: Path) -> None:
     """Write an archive that is the same for the same files, whoever makes it and when."""
     folder.mkdir(exist_ok=True)
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    files = [path for name in trees.regular_files(str(folder)) if (path := folder / name).name != ".lock"]
     with ExitStack() as opened:
         raw = opened.enter_context(target.open("wb"))
         packed = opened.enter_context(gzip.GzipFile("", "wb", _LEVEL, raw, 0))

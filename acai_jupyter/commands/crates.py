@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from acai_jupyter import trees
 from acai_jupyter.client import downloads, filesets, lineages
 from acai_jupyter.client.told import told_by_store
 from acai_jupyter.commands.crate_entities import METADATA, SHA256, describe, file, folder_of
@@ -193,7 +193,7 @@ def _result(client: Client, text: str) -> tuple[str, FileSet]:
 @contextmanager
 def _beside(target: Path) -> Iterator[tuple[Path, Path]]:
     """Give a file to write and a folder to work in, beside the target; the file takes its place when all went well."""
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.absolute().parent) as folder:
+    with trees.temporary_folder(f".{target.name}-", str(target.absolute().parent)) as folder:
         partial = Path(folder, "crate.zip")
         yield partial, Path(folder)
         os.replace(partial, target)  # noqa: PTH105 (a path's own `replace` does the same and says less)
@@ -264,5 +264,5 @@ def _fill(client: Client, crate: _Crate, folder: Path, spec: str, graph: Graph) 
 def _add_files(client: Client, crate: _Crate, folder: Path, spec: str, place: str) -> None:
     folder.mkdir()
     downloads.get(client, spec, f"{folder}{os.sep}")
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        crate.add(f"{place}/{path.relative_to(folder).as_posix()}", path)
+    for path in trees.regular_files(str(folder)):
+        crate.add(f"{place}/{path}", folder / path)

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from acai_jupyter import trees
 from acai_jupyter.agent import variables as kept
 from acai_jupyter.client import variables as moving
 from acai_jupyter.client.connection import setting
@@ -66,7 +67,7 @@ def submitted(job: Job) -> None:
 @contextmanager
 def packed(values: Mapping[str, Any], limit: int) -> Iterator[tuple[Path, list[Kept]]]:
     """Write variables into a folder that is gone afterwards; what cannot travel is refused, all of it at once."""
-    with TemporaryDirectory(prefix="acai-variables-") as folder:
+    with trees.temporary_folder("acai-variables-") as folder:
         problems: list[str] = []
         done: list[Kept] = []
         for number, (name, value) in enumerate(values.items()):
@@ -137,7 +138,7 @@ def receive(client: Client, job: Job, *, trust: bool = False, limit: int = LIMIT
         said = f"{', '.join(job.receive)}: {size(found)}, which is more than {size(limit)}"
         return Received(problems=[f"{said}; %acai attach {job.number} --variables-limit {found} brings them back"])
     received = Received()
-    with TemporaryDirectory(prefix="acai-variables-") as above:
+    with trees.temporary_folder("acai-variables-") as above:
         folder = patience.ask(lambda: _fetched(client, spec, above))
         for one in _list(folder):
             _take(one, folder, received, _why_not(one, job, trust=trust))

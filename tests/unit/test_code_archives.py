@@ -53,6 +53,13 @@ def test_a_path_that_could_lie_outside_is_refused(tmp_path: Path, name: str) -> 
     assert not (tmp_path / "out.py").exists()
 
 
+def test_a_path_that_no_project_can_hold_is_refused(tmp_path: Path) -> None:
+    with unpacked(packed(tmp_path, ("d/" * 511 + "fg", b"x")), 100, MIB) as folder:
+        assert (folder / ("d/" * 511 + "fg")).read_bytes() == b"x"
+    assert not folder.exists()
+    assert "has a path longer than 1024 bytes" in refused(packed(tmp_path, ("d/" * 3000 + "f", b"x")))
+
+
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
 def test_links_and_devices_are_refused(tmp_path: Path, kind: int) -> None:
     info = zipfile.ZipInfo("link")

@@ -130,7 +130,7 @@ class FilesystemParts:
 def _arrived(folder: Path) -> list[ArrivedPart]:
     """Read the names; of a number that was sent twice the newest stands, and what lost bytes is to come again."""
     found: dict[int, ArrivedPart] = {}
-    with os.scandir(folder) as entries:
+    with os.scandir(folder) as entries:  # noqa: TID251 (its folders are not entered)
         files = [(entry.stat(), match) for entry in entries if (match := _NAME.match(entry.name))]
     for stat, match in sorted(files, key=lambda file: file[0].st_mtime_ns):
         if stat.st_size >= int(match[2]):

@@ -102,7 +102,7 @@ class Cgroups:
             "cpu.shares": max(2, int(vcpu * 1024)),
             "pids.max": self._max_processes,
         }
-        with os.scandir(group) as entries:
+        with os.scandir(group) as entries:  # noqa: TID251 (of the kernel; its folders are not entered)
             there = {entry.name for entry in entries}
         for name, value in limits.items():
             if name in there:

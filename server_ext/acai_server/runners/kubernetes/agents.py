@@ -6,13 +6,13 @@ import asyncio
 import io
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acai_jupyter import trees
 from acai_jupyter.contract.errors import AcaiError
 from acai_server.runners.kubernetes import calls, objects
 from acai_server.runners.kubernetes.api import Api, Missing, Taken, decoded
@@ -96,7 +96,7 @@ class SharedAgent:
 
 def packed(agent: Path) -> bytes:
     """Return the agent with bytecode for this Python, which others pass over; as it is where that cannot be made."""
-    with tempfile.TemporaryDirectory(prefix="acai-agent-") as folder:
+    with trees.temporary_folder("acai-agent-") as folder:
         target = Path(folder) / "agent.pyz"
         command = [sys.executable, "-I", "-S", str(agent), "compile", str(target)]
         done = subprocess.run(command, capture_output=True, timeout=_PATIENCE_SECONDS, check=False)  # noqa: S603 (ours)
