@@ -62,10 +62,11 @@ def service(*answers: Answer) -> Iterator[Service]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body) + answer.missing))
             self.end_headers()
-            self.wfile.write(answer.body)
+            if self.command != "HEAD":
+                self.wfile.write(answer.body)
             self.close_connection = bool(answer.missing)
 
-        do_PUT = do_POST = do_GET  # noqa: N815 (http.server's names)
+        do_DELETE = do_HEAD = do_PUT = do_POST = do_GET  # noqa: N815 (http.server's names)
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
