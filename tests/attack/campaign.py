@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-FIGURES = ("kills", "jobs", "requests", "refusals", "lost", "doubled")
-"""What campaigns count, in the order of the table at the end; a campaign counts what applies to it."""
+FIGURES = ("kills", "jobs", "requests", "refusals", "lost", "doubled", "slowest_ms")
+"""What campaigns count, in the order of the table at the end; a campaign counts what applies to it.
+
+`slowest_ms` is the time of the slowest answer that another user waited for. It is reported, never judged.
+"""
 
 
 @dataclass(frozen=True)
