@@ -18,6 +18,8 @@ from tests.servers import answers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.servers.seaweedfs import Seaweedfs
+
 SECRETS = {"ACAI_TOKEN": "acai_of-another-server", "JUPYTERHUB_API_TOKEN": "token-of-the-hub"}
 KUBECONFIG = """
 current-context: c
@@ -50,18 +52,13 @@ def use(server: Server) -> dict[str, object]:
     return found
 
 
-def test_a_kubeconfig_of_the_folder_runs_no_program(place: Place) -> None:
+def test_a_kubeconfig_of_the_folder_runs_no_program(place: Place, s3_server: Seaweedfs) -> None:
     stolen = place.home / "stolen"
     place.write("kube.yaml", KUBECONFIG.replace("STOLEN", str(stolen)))
-    text = 'runner = "kubernetes"\nobject_store = "s3"\ns3_bucket = "b"\nkubeconfig = "kube.yaml"\n'
-    file = place.write(
-        "acai.toml", f'{text}s3_endpoint_url = "http://127.0.0.1:9"\nendpoint_url_for_jobs = "http://h"\n'
-    )
-    for_s3 = {
-        "AWS_ACCESS_KEY_ID": "k",
-        "AWS_SECRET_ACCESS_KEY": "s",
-    }  # else the store would fail before the program runs
-    server = place.start(**SECRETS, **for_s3)
+    bucket = f's3_bucket = "{s3_server.make_bucket()}"\ns3_endpoint_url = "{s3_server.url}"\n'
+    cluster = 'runner = "kubernetes"\nkubeconfig = "kube.yaml"\nendpoint_url_for_jobs = "http://h"\n'
+    file = place.write("acai.toml", f'object_store = "s3"\n{bucket}{cluster}')
+    server = place.start(**SECRETS, **s3_server.environment)  # without a store, the server would not get to the cluster
     status = use(server)
     assert status["backends"] == {
         "database": "sqlite",
@@ -78,6 +75,12 @@ def test_a_kubeconfig_of_the_folder_runs_no_program(place: Place) -> None:
     assert server.log.count(notices[0]) == 1
     assert notices[0] in place.acai("status").stdout
     assert f"acai trust {file}" in place.acai("doctor").stdout
+    server.end()
+    assert place.acai("trust", "--yes").returncode == 0
+    trusting = place.start(**SECRETS, **s3_server.environment)
+    trusting.status()
+    assert stolen.exists(), "the program does run once the file is trusted"
+    trusting.kill()
 
 
 def test_no_token_goes_to_an_address_of_the_folder(place: Place, listener: answers.Service) -> None:
