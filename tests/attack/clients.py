@@ -45,7 +45,7 @@ JOBS = "/v1/projects/default/jobs"
 
 
 def slow_clients(run: Run) -> None:
-    """Let many clients of one user misbehave at once, next to a user who asks as usual."""
+    """Let many clients of one user misbehave at once, next to the requests of another user."""
     with closing(Place(run.home / "home")) as place:
         place.write("large/file", run.chance.randbytes(LARGE))
         server = place.start(program="acai")
@@ -55,6 +55,8 @@ def slow_clients(run: Run) -> None:
         assert wait(server.client(), number).state == "finished"
         made = server.ask("POST", "/v1/projects/default/users", {"name": "mallory", "role": "member"})
         attacker = Attacker(server, made.json["issued"]["secret"], int(number))
+        bearer = {"Authorization": f"Bearer {attacker.token}"}
+        assert server.ask("GET", JOBS, token=None, headers=bearer).status == 200, "else all would just be refused"
         for _ in run.rounds():
             _attack(run, server, attacker)
         if "Traceback" in server.log:
@@ -72,7 +74,7 @@ class Attacker:
     """Connections on which a body arrives byte by byte."""
 
     def connected(self) -> socket.socket:
-        """Open a connection that holds little of what nobody reads."""
+        """Open a connection with a small receive buffer."""
         parts = urlsplit(self.server.root)
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -130,7 +130,7 @@ def _listener() -> Iterator[Listener]:
 
 @dataclass
 class Stranger:
-    """Who wrote the folder: servers that hear who asks them, and places where their programs leave a mark."""
+    """The author of the folder: servers that record their callers, and places where programs leave a mark."""
 
     http: Service
     database: Listener
@@ -231,7 +231,7 @@ def _before_trust(run: Run, user: Place, program: str, stranger: Stranger, usual
         if (status["project"], job.state) != ("theirs", "finished"):
             run.violation(f"the project is {status['project']} and a job {job.state}", *steps)
         if not all("acai trust" in one for one in (*status["notices"], *said)) or len(status["notices"]) != 1:
-            run.violation("the user is not told that settings of the folder are ignored", *status["notices"], *steps)
+            run.violation("no notice says that settings of the folder are ignored", *status["notices"], *steps)
         run.figures["refusals"] += 1
     if signs := stranger.signs():
         run.violation("the folder was obeyed before it was trusted", *signs, *stranger.tokens(), *steps)
