@@ -122,7 +122,8 @@ def search(tab: Locator, log: Locator) -> None:
     press(tab, "next")
     expect(log.locator("code[data-marked] mark")).to_have_text("needle")
     field.fill("line")
-    first_hits = re.compile(r"^the first 1,000 of more than 100,000 lines$")
+    # A busy server answers in several parts, and counts on to the end of a part.
+    first_hits = re.compile(r"^the first 1,000 of more than 1\d\d,\d{3} lines$")
     expect(tab.get_by_role("status").filter(has_text=first_hits)).to_be_visible()
     press(tab, "previous")  # of the first line, which is the last one of all
     expect(line(log, LINES + 1)).to_have_attribute("data-marked", "")
