@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from acai_jupyter.contract.ids import ObjectKey
     from acai_server.objects.protocol import ObjectStore
     from tests.servers.postgres import Postgres
     from tests.servers.seaweedfs import Seaweedfs
@@ -212,17 +213,23 @@ def test_a_folder_that_is_not_mounted_has_lost_nothing(user: LakeUser, days: Day
     assert len(user.read()) == len(BODIES)
 
 
+def put_unreadable(user: LakeUser, tmp_path: Path) -> dict[ObjectKey, bytes]:
+    """Put 24 files whose objects cannot be read, and /24, which is damaged; returns what the 24 objects held."""
+    for number in range(25):
+        user.put({f"/{number:02}": b"%d" % number * 1000})
+    *unreadable, damaged = objects_of(user)
+    bodies = {key: user.objects.get(key) for key in unreadable}
+    for path in (tmp_path / "objects" / key for key in unreadable):
+        path.unlink()
+        path.symlink_to(path.name)  # opening it is an error of this file alone
+    replace(user, damaged, b"x" * 2000)
+    return bodies
+
+
 def test_objects_that_cannot_be_read_keep_no_other_from_being_looked_at(
     user: LakeUser, days: Days, tmp_path: Path
 ) -> None:
-    for number in range(25):
-        user.put({f"/{number:02}": b"%d" % number * 1000})
-    keys = objects_of(user)
-    bodies = {key: user.objects.get(key) for key in keys[:-1]}
-    for path in (tmp_path / "objects" / key for key in bodies):
-        path.unlink()
-        path.symlink_to(path.name)  # opening it is an error of this file alone
-    replace(user, keys[-1], b"x" * 2000)
+    bodies = put_unreadable(user, tmp_path)
     one = scrubber(user)
     run(one)
     days.go_on(PERIOD)
@@ -246,13 +253,7 @@ def test_objects_that_cannot_be_read_keep_no_other_from_being_looked_at(
 def test_suspected_objects_that_cannot_be_read_do_not_hide_the_next_ones(
     user: LakeUser, days: Days, tmp_path: Path
 ) -> None:
-    for number in range(25):
-        user.put({f"/{number:02}": b"%d" % number * 1000})
-    keys = objects_of(user)
-    for path in (tmp_path / "objects" / key for key in keys[:-1]):
-        path.unlink()
-        path.symlink_to(path.name)
-    replace(user, keys[-1], b"x" * 2000)
+    put_unreadable(user, tmp_path)
     with user.database.writing() as work:
         every = [one.id for one in work.damage.every(user.member.project_id)]
         work.damage.suspect(every, days.now(), days.now())
@@ -264,14 +265,7 @@ def test_suspected_objects_that_cannot_be_read_do_not_hide_the_next_ones(
 def test_uploads_that_cannot_be_read_keep_no_later_one_from_being_verified(
     user: LakeUser, days: Days, tmp_path: Path
 ) -> None:
-    for number in range(25):
-        user.put({f"/{number:02}": b"%d" % number * 1000})
-    keys = objects_of(user)
-    bodies = {key: user.objects.get(key) for key in keys[:-1]}
-    for path in (tmp_path / "objects" / key for key in bodies):
-        path.unlink()
-        path.symlink_to(path.name)  # opening it is an error of this file alone
-    replace(user, keys[-1], b"x" * 2000)
+    bodies = put_unreadable(user, tmp_path)
     days.go_on(timedelta(seconds=1))
     check_uploads(user)
     with pytest.raises(BlobQuarantined):
@@ -286,7 +280,7 @@ def test_uploads_that_cannot_be_read_keep_no_later_one_from_being_verified(
     days.go_on(UNREADABLE_RETRY)
     check_uploads(user, counting)
     assert counting.reads == 24
-    assert user.begin({"/copy": bodies[keys[0]]}).missing == []
+    assert user.begin({"/copy": next(iter(bodies.values()))}).missing == []
 
 
 def test_an_upload_is_not_put_off_while_the_store_is_away(user: LakeUser, days: Days) -> None:

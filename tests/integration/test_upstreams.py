@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ from acai_jupyter.contract.endpoints import BASE
 from tests.integration.places import until
 
 if TYPE_CHECKING:
-    from tests.integration.places import Place
+    from collections.abc import Iterator
+
+    from tests.integration.places import Place, Server
 
 
 class SomethingElse(BaseHTTPRequestHandler):
@@ -115,32 +118,31 @@ class Silent(BaseHTTPRequestHandler):
         del arguments
 
 
-def test_a_caller_who_leaves_after_a_large_body_frees_both_connections(place: Place) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Silent) as other:
+@contextmanager
+def attached(place: Place, upstream: type[BaseHTTPRequestHandler]) -> Iterator[Server]:
+    """Start a server that is attached to another one, which a handler stands for."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), upstream) as other:
         thread = threading.Thread(target=other.serve_forever)
         thread.start()
         try:
-            server = place.start(ACAI_URL=f"http://127.0.0.1:{other.server_port}", ACAI_TOKEN="acai_x")
-            address = urlsplit(f"{server.root}{BASE}/v1/projects/default/uploads")
-            caller = HTTPConnection(address.hostname or "", address.port, timeout=60)
-            caller.request("POST", address.path, b"{}".ljust(1024**2), {"Authorization": "Bearer acai_x"})
-            assert Silent.arrived.wait(60)
-            caller.close()
-            assert Silent.left.wait(50), "the connection to the other server is closed, before any timeout"
+            yield place.start(ACAI_URL=f"http://127.0.0.1:{other.server_port}", ACAI_TOKEN="acai_x")
         finally:
             other.shutdown()
             thread.join()
+
+
+def test_a_caller_who_leaves_after_a_large_body_frees_both_connections(place: Place) -> None:
+    with attached(place, Silent) as server:
+        address = urlsplit(f"{server.root}{BASE}/v1/projects/default/uploads")
+        caller = HTTPConnection(address.hostname or "", address.port, timeout=60)
+        caller.request("POST", address.path, b"{}".ljust(1024**2), {"Authorization": "Bearer acai_x"})
+        assert Silent.arrived.wait(60)
+        caller.close()
+        assert Silent.left.wait(50), "the connection to the other server is closed, before any timeout"
 
 
 def test_a_stream_that_breaks_off_does_not_look_whole(place: Place) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), CutShort) as other:
-        thread = threading.Thread(target=other.serve_forever)
-        thread.start()
-        try:
-            server = place.start(ACAI_URL=f"http://127.0.0.1:{other.server_port}", ACAI_TOKEN="acai_x")
-            with pytest.raises(ProtocolError):
-                server.ask("GET", "/v1/projects/default/jobs/1/log.txt")
-            until(lambda: "503 GET /acai/api/v1/projects/default/jobs/1/log.txt" in server.log, "its line in the log")
-        finally:
-            other.shutdown()
-            thread.join()
+    with attached(place, CutShort) as server:
+        with pytest.raises(ProtocolError):
+            server.ask("GET", "/v1/projects/default/jobs/1/log.txt")
+        until(lambda: "503 GET /acai/api/v1/projects/default/jobs/1/log.txt" in server.log, "its line in the log")
