@@ -99,7 +99,7 @@ class Files:
             found = selection.page(request.after, request.limit + 1)
             page = found[: request.limit]
             sight.look_into(entry.path for entry in page)
-        places = self._places(project, {bytes.fromhex(entry.sha256) for entry in page})
+        places = self._places(project, [bytes.fromhex(entry.sha256) for entry in page])
         urls: dict[tuple[str, Within | None], int] = {}
         objects: list[str] = []
         files: list[Place] = []
@@ -118,11 +118,11 @@ class Files:
         following = page[-1].path if len(found) > request.limit else None
         return FetchPage(selection.root, selection.is_file, files, objects, following)
 
-    def _places(self, project: ProjectId, hashes: set[bytes]) -> dict[bytes, BlobPlace]:
+    def _places(self, project: ProjectId, hashes: list[bytes]) -> dict[bytes, BlobPlace]:
         """Return where contents are; those that are marked as damaged are read once more before."""
         with self._database.reading() as work:
-            places = work.blobs.places(project, hashes)
-        damaged = {sha256 for sha256, place in places.items() if place.is_wrong}
+            places = work.blobs.places(project, set(hashes))
+        damaged = [sha256 for sha256 in dict.fromkeys(hashes) if sha256 in places and places[sha256].is_wrong]
         if damaged and self._damages.look_again(project, damaged):
             with self._database.reading() as work:
                 places |= work.blobs.places(project, damaged)

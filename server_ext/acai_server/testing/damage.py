@@ -132,17 +132,44 @@ class DamageSuite(LakeSuite):
         user.put(FILES)
         flip(user, 3)
         report(user, "/a:1")
-        times = iter([0.0, 0.0, 0.0, 59.0, 61.0, 61.0])
+        moment = [0.0]
         counting = Counting(user.objects)
-        damages = Damages(user.database, counting, ticks=lambda: next(times))
-        wanted = user.member.project_id, {bytes.fromhex(hash_of(FILES["/a"]))}
+        damages = Damages(user.database, counting, ticks=lambda: moment[0])
+        wanted = user.member.project_id, [bytes.fromhex(hash_of(FILES["/a"]))]
         assert not damages.look_again(*wanted)
+        moment[0] = 59.0
         assert not damages.look_again(*wanted)
         assert counting.reads == 1
         flip(user, 3)
         poor = Damages(user.database, user.objects, read_bytes=499)
         assert not poor.look_again(*wanted), "500 bytes exceed the allowance"
+        moment[0] = 61.0
         assert damages.look_again(*wanted)
+
+    def test_damaged_contents_are_read_again_up_to_the_first_one_for_which_a_reader_is_refused(
+        self, user: LakeUser
+    ) -> None:
+        user.put(FILES)
+        delete(user)
+        report(user, "/a:1", "/b:1", "/c:1")
+        counting = Counting(user.objects)
+        hashes = [bytes.fromhex(hash_of(body)) for body in FILES.values()]
+        assert not Damages(user.database, counting).look_again(user.member.project_id, hashes)
+        assert counting.reads == 1
+
+    def test_damaged_contents_are_read_again_for_a_short_time_only(self, user: LakeUser) -> None:
+        user.put(FILES)
+        flip(user, 3)
+        flip(user, len(FILES["/a"]) + 3)
+        report(user, "/a:1", "/b:1")
+        flip(user, 3)
+        flip(user, len(FILES["/a"]) + 3)
+        hashes = [bytes.fromhex(hash_of(FILES[path])) for path in ("/a", "/b")]
+        slow = count(step=3)
+        damages = Damages(user.database, user.objects, ticks=lambda: float(next(slow)))
+        assert damages.look_again(user.member.project_id, hashes)
+        with user.database.reading() as work:
+            assert work.damage.hashes(user.member.project_id) == {hashes[1]}
 
     def test_damage_in_another_project_is_not_reported_from_here(self, user: LakeUser) -> None:
         user.put(FILES)

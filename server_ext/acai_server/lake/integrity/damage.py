@@ -42,6 +42,8 @@ CONTENTS = "stored files"
 """The name of the check."""
 DAMAGED_SECONDS = 60.0
 """A content that was read again and is still damaged is not read again for this long."""
+AGAIN_SECONDS = 5.0
+"""For how long a request reads marked contents again at most."""
 RECENT = timedelta(minutes=10)
 """An object that was read so recently is not read again for a mere suspicion."""
 NAMED = 10
@@ -194,22 +196,26 @@ class Damages:
             now = work.clock.now()
             work.damage.suspect(recorded, now, now - RECENT)
 
-    def look_again(self, project: ProjectId, hashes: set[bytes]) -> bool:
+    def look_again(self, project: ProjectId, hashes: list[bytes]) -> bool:
         """Read contents that are marked as damaged and wanted once more; says whether one of them is sound after all.
 
-        The store may have given wrong bytes only for a moment, or the object was put back.
+        The store may have given wrong bytes only for a moment, or the object was put back. It ends at the first content
+        that is still damaged, for which the reader is refused, and after a short time.
         """
         now = self._ticks()
         with self._database.reading() as work:
-            marked = work.damage.marked(project, hashes)
+            marked: dict[bytes, list[tuple[ObjectKey, Copy]]] = {}
+            for key, copy in work.damage.marked(project, hashes):
+                marked.setdefault(copy.sha256, []).append((key, copy))
         sound: dict[ObjectKey, list[Copy]] = {}
-        for key, copy in marked:
-            if self._still_damaged.get(copy.blob, now - 1) >= now or not self._allowance.take(copy.size_bytes):
-                continue
-            if RangeReader(self._objects, key).hash(copy.offset, copy.size_bytes) == copy.sha256:
-                sound.setdefault(key, []).append(copy)
-            else:
-                self._remember(self._still_damaged, copy.blob, now + DAMAGED_SECONDS)
+        for sha256 in hashes:
+            found = next((one for one in marked.get(sha256, ()) if self._is_sound_again(*one, now)), None)
+            if found is None:
+                break
+            key, copy = found
+            sound.setdefault(key, []).append(copy)
+            if self._ticks() - now > AGAIN_SECONDS:
+                break
         if not sound:
             return False
         with self._database.writing() as work:
@@ -219,6 +225,15 @@ class Damages:
                 work.events.record(project, "blobs_healed", key)
                 _log.info("%d damaged contents in object %s are sound again.", len(copies), key)
         return True
+
+    def _is_sound_again(self, key: ObjectKey, copy: Copy, now: float) -> bool:
+        """Read a marked copy, unless that was done a moment ago or the allowance is used up."""
+        if self._still_damaged.get(copy.blob, now - 1) >= now or not self._allowance.take(copy.size_bytes):
+            return False
+        if RangeReader(self._objects, key).hash(copy.offset, copy.size_bytes) == copy.sha256:
+            return True
+        self._remember(self._still_damaged, copy.blob, now + DAMAGED_SECONDS)
+        return False
 
     def not_found(self, key: ObjectKey) -> None:
         """Mark the contents of an object that this server itself could not find."""
