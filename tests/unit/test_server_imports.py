@@ -5,7 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"alembic", "boto3", "kubernetes", "networkx", "numpy", "pandas", "pyarrow", "scipy", "statsmodels"}
+HEAVY = {
+    "alembic",
+    "boto3",
+    "kubernetes",
+    "networkx",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sqlalchemy",
+    "statsmodels",
+}
 PROGRAM = """
 import sys
 import acai_server.api.routes, acai_server.app

@@ -12,7 +12,6 @@ from acai_jupyter.contract.endpoints import Access
 from acai_jupyter.contract.filesets import FileSet
 from acai_jupyter.contract.foreign import one_line
 from acai_jupyter.contract.metadata import ThingChange
-from acai_server.db.audit import NewEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from acai_jupyter.contract.audit import AuditPage
     from acai_server.api.base import BaseHandler
     from acai_server.api.call import Call, Operations
+    from acai_server.db.audit import NewEntry
 
 MAX_THING = 500
 MAX_WORD = 200
@@ -94,6 +94,8 @@ _OF_RESULTS = {
 
 def entry_of(handler: BaseHandler, status: int, body: Any = None, result: Any = None) -> NewEntry:
     """Return what is to be written down of a request."""
+    from acai_server.db.audit import NewEntry  # SQLAlchemy loads with the first request, not with JupyterLab
+
     member, made = handler.member, _OF_RESULTS.get(handler.endpoint.name, ())
     return NewEntry(
         project_id=None if handler.endpoint.access is Access.GLOBAL_ADMIN else member.project_id,

@@ -15,7 +15,6 @@ from acai_server import __version__
 from acai_server.api.openapi import document
 from acai_server.checkup.service import in_short
 from acai_server.credentials.permissions import allowed
-from acai_server.lake.integrity.damage import CONTENTS
 
 if TYPE_CHECKING:
     from acai_jupyter.contract.checkups import Checkup
@@ -45,6 +44,8 @@ def get_checkup(call: Call) -> Checkup:
     """Try all that the server stands on; what it is made of is told to who may watch it."""
     found = call.services.checkups.look()
     shown = found if Access.OBSERVE in allowed(call.member) else in_short(found)
+    from acai_server.lake.integrity.damage import CONTENTS  # it loads SQLAlchemy, which JupyterLab starts without
+
     damages = call.services.lake.damages
     try:
         contents = damages.check(call.project, sees_all_projects=call.member.is_global_admin)

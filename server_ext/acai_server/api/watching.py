@@ -13,12 +13,12 @@ from acai_server import __version__
 from acai_server.api.base import BaseHandler
 from acai_server.api.proxy import Upstream
 from acai_server.api.streams import StreamHandler
-from acai_server.db.metrics import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from acai_server.api.call import Call
+    from acai_server.db.metrics import Sample
 
 _HELP = {
     "acai_info": ("gauge", "The version that runs."),
@@ -80,6 +80,8 @@ class MetricsHandler(StreamHandler):
 
     def pieces(self, call: Call) -> Iterator[bytes]:
         """Give the lines."""
+        from acai_server.db.metrics import Sample  # it loads SQLAlchemy, which JupyterLab starts without
+
         here = [
             Sample("acai_info", {"version": __version__}, 1),
             Sample("acai_open_streams", {}, len(self.host.streams)),
